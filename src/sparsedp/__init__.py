@@ -1,0 +1,46 @@
+"""Sparse linear models with differential privacy, for people who use scikit-learn.
+
+Names are loaded when they are first used: ``import sparsedp`` itself costs nothing.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sparsedp.data.bounds import Bounds
+    from sparsedp.estimators import SparseLinearRegression, SparseLogisticRegression
+    from sparsedp.privacy.ledger import BudgetExceeded, Ledger
+    from sparsedp.privacy.published import UnprovenGuarantee
+    from sparsedp.privacy.record import PrivacyRecord
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Bounds": "sparsedp.data.bounds",
+    "BudgetExceeded": "sparsedp.privacy.ledger",
+    "Ledger": "sparsedp.privacy.ledger",
+    "PrivacyRecord": "sparsedp.privacy.record",
+    "SparseLinearRegression": "sparsedp.estimators",
+    "SparseLogisticRegression": "sparsedp.estimators",
+    "UnprovenGuarantee": "sparsedp.privacy.published",
+}
+
+__all__ = [
+    "Bounds",
+    "BudgetExceeded",
+    "Ledger",
+    "PrivacyRecord",
+    "SparseLinearRegression",
+    "SparseLogisticRegression",
+    "UnprovenGuarantee",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(importlib.import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'sparsedp' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME])

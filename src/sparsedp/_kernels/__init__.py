@@ -1,0 +1,13 @@
+"""The hot loops, compiled where there was a compiler, else their NumPy reference.
+
+Nothing in here knows what is private: arrays in, arrays out.
+"""
+
+import importlib.util
+import os
+
+COMPILED: bool = os.environ.get("SPARSEDP_BACKEND") != "reference" and all(
+    importlib.util.find_spec(f"sparsedp._kernels.{name}") is not None
+    for name in ("compose", "sample")
+)
+"""Whether the compiled kernels are used (``SPARSEDP_BACKEND=reference`` forces the NumPy ones)."""

@@ -1,0 +1,182 @@
+"""Record every query of a fit, replay the answers on a neighbor, and compare: no statistics needed.
+
+If a solver is honest, then with the same answers it asks the same questions on any data, and on a
+neighbor no question moves by more than was declared. Both are checked to the last bit.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sparsedp.mechanisms import Curator
+from sparsedp.privacy import PublicFacts, Sensitivity
+
+
+class ControlFlowChanged(AssertionError):
+    """On other data, with the same answers, the solver asked something else."""
+
+
+@dataclass(frozen=True)
+class Query:
+    """One crossing of the door."""
+
+    kind: str
+    values: np.ndarray
+    """What was asked about (private)."""
+    declared: Sensitivity
+    settings: tuple[Any, ...]
+    """Everything else that was said: must not depend on the data."""
+    answer: Any
+    excluded: np.ndarray | None = None
+
+    def movement(self, other: "Query") -> float:
+        """How far the query moved: L2 norm, or the range over candidates for selections."""
+        change = self.values - other.values
+        if self.kind == "perturb":
+            return float(np.linalg.norm(change))
+        if self.excluded is not None:
+            change = np.delete(change, self.excluded)
+        if "signed" in self.settings:
+            change = np.concatenate([change, -change])
+        return float(change.max() - change.min())
+
+
+@dataclass
+class RecordingCurator:
+    """Passes every question on to another curator and keeps a copy."""
+
+    curator: Curator
+    queries: list[Query] = field(default_factory=list)
+
+    @property
+    def public(self) -> PublicFacts:
+        """The facts that need no protection."""
+        return self.curator.public
+
+    @property
+    def noiseless(self) -> bool:
+        """Whether answers are exact."""
+        return self.curator.noiseless
+
+    def select(
+        self,
+        scores: np.ndarray,
+        reach: float | Sensitivity,
+        *,
+        signed: bool = False,
+        excluded: np.ndarray | None = None,
+        name: str | None = None,
+    ) -> int:
+        """Record one selection."""
+        answer = self.curator.select(scores, reach, signed=signed, excluded=excluded, name=name)
+        self._keep(
+            "select",
+            scores,
+            Sensitivity.of_scores(reach),
+            ("signed",) * signed,
+            name,
+            answer,
+            excluded,
+        )
+        return answer
+
+    def select_many(
+        self,
+        scores: np.ndarray,
+        reach: float | Sensitivity,
+        count: int,
+        *,
+        excluded: np.ndarray | None = None,
+        name: str | None = None,
+    ) -> np.ndarray:
+        """Record a top-k selection."""
+        answer = self.curator.select_many(scores, reach, count, excluded=excluded, name=name)
+        self._keep(
+            "select_many", scores, Sensitivity.of_scores(reach), (count,), name, answer, excluded
+        )
+        return answer
+
+    def perturb(
+        self,
+        values: np.ndarray,
+        sensitivity: float | Sensitivity,
+        *,
+        share: float = 1.0,
+        name: str | None = None,
+    ) -> np.ndarray:
+        """Record a Gaussian release."""
+        answer = self.curator.perturb(values, sensitivity, share=share, name=name)
+        self._keep("perturb", values, Sensitivity.of_sum(sensitivity), (share,), name, answer)
+        return answer
+
+    def count(self, value: int, lower: int, upper: int, *, name: str | None = None) -> int:
+        """Record a count; the door clips it, so the clipped value is what may move."""
+        answer = self.curator.count(value, lower, upper, name=name)
+        width = Sensitivity(add_remove=upper - lower, replace_one=upper - lower)
+        clipped = np.array([min(max(value, lower), upper), 0.0])
+        self._keep("count", clipped, width, (lower, upper), name, answer)
+        return answer
+
+    def _keep(
+        self,
+        kind: str,
+        values: np.ndarray,
+        declared: Sensitivity,
+        settings: tuple[Any, ...],
+        name: str | None,
+        answer: Any,
+        excluded: np.ndarray | None = None,
+    ) -> None:
+        values = np.array(values, dtype=float)
+        self.queries.append(
+            Query(kind, values, declared, (*settings, name, values.shape), answer, excluded)
+        )
+
+
+@dataclass
+class ScriptedCurator:
+    """Answers from a fixed list, whatever is asked."""
+
+    public: PublicFacts
+    answers: list[Any]
+    noiseless: bool = False
+
+    def select(self, scores: np.ndarray, reach: Any, **how: Any) -> int:
+        """The next answer."""
+        return self._next()
+
+    def select_many(self, scores: np.ndarray, reach: Any, count: int, **how: Any) -> np.ndarray:
+        """The next answer."""
+        return self._next()
+
+    def perturb(self, values: np.ndarray, sensitivity: Any, **how: Any) -> np.ndarray:
+        """The next answer."""
+        return self._next()
+
+    def count(self, value: int, lower: int, upper: int, **how: Any) -> int:
+        """The next answer."""
+        return self._next()
+
+    def _next(self) -> Any:
+        if not self.answers:
+            raise ControlFlowChanged("more was asked than the script has answers for")
+        answer = self.answers.pop(0)
+        return answer.copy() if isinstance(answer, np.ndarray) else answer
+
+
+def largest_movements(
+    recorded: list[Query], replayed: list[Query], neighbors: str
+) -> dict[str, float]:
+    """Largest movement over declared sensitivity per kind of query; at most 1 if all is well."""
+    if len(recorded) != len(replayed):
+        raise ControlFlowChanged(f"{len(recorded)} queries became {len(replayed)}")
+    ratios: dict[str, float] = {}
+    for one, other in zip(recorded, replayed, strict=True):
+        if (one.kind, one.declared, one.settings) != (other.kind, other.declared, other.settings):
+            raise ControlFlowChanged(f"{one.kind} {one.settings} became {other.settings}")
+        allowed = one.declared.under("add_remove" if neighbors == "add_remove" else "replace_one")
+        moved = one.movement(other)
+        ratio = moved / allowed if allowed else (0.0 if moved == 0 else float("inf"))
+        ratios[one.kind] = max(ratios.get(one.kind, 0.0), ratio)
+    return ratios

@@ -1,0 +1,61 @@
+"""The command line, one file per verb. Nothing but click is loaded until a verb runs."""
+
+import importlib
+from typing import Any
+
+import click
+
+from sparsedp import __version__
+
+VERBS = ("demo", "init", "plan", "fit", "predict", "evaluate", "report", "ledger")
+
+
+class BadInput(click.ClickException):
+    """Something that the user can put right: one sentence, exit code 2."""
+
+    exit_code = 2
+
+
+class Verbs(click.Group):
+    """Finds verbs by the name of their file, and turns expected errors into one sentence."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order in which one meets them."""
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Load the verb's file."""
+        if cmd_name not in VERBS:
+            return None
+        return importlib.import_module(f"sparsedp.cli.{cmd_name}").command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a verb. What is not expected here is a bug and shows its traceback."""
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            raise BadInput(_sentence(error.format_message())) from None
+        except OSError as error:
+            named = error.filename is not None and error.strerror is not None
+            text = f"{error.filename}: {error.strerror}" if named else str(error)
+            raise BadInput(_sentence(text)) from None
+        except ValueError as error:
+            raise BadInput(_sentence(str(error))) from None
+        except RuntimeError as error:
+            # By name: importing the class would load NumPy for every verb.
+            if type(error).__name__ != "BudgetExceeded":
+                raise
+            raise BadInput(_sentence(str(error))) from None
+
+
+def _sentence(text: str) -> str:
+    return " ".join(text.split())
+
+
+@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="sparsedp")
+def main() -> None:
+    """Sparse linear models with differential privacy.
+
+    Start with `sparsedp demo`; then, for your own data: init, fit, predict.
+    """

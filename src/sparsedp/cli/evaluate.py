@@ -1,0 +1,115 @@
+"""``sparsedp evaluate``: scores of a model on labelled records."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sparsedp.cli.options import existing, format_option, json_option
+
+NOTE = (
+    "computed exactly on these records: the scores themselves are NOT private; publish them only "
+    "if the records may be published, or are no one's"
+)
+
+
+@click.command("evaluate")
+@click.argument("model", type=existing)
+@click.argument("data", type=existing)
+@click.option("--target", metavar="COLUMN", help="The column with the truth.")
+@format_option()
+@json_option()
+def command(
+    model: Path, data: Path, target: str | None, file_format: str | None, as_json: bool
+) -> None:
+    """Score MODEL on the labelled records in DATA.
+
+    Compares with the null model, which knows only how often each class occurs in DATA, or the mean
+    of its target. The scores are exact and not private.
+    """
+    from sparsedp.cli.records import known_format, read_for_model
+    from sparsedp.cli.show import echo_json, table_lines
+    from sparsedp.release import PublishedModel
+
+    published = PublishedModel.load(model)
+    if known_format(data, file_format) not in ("libsvm", "npz"):
+        target = target or published.target.get("name")
+        if target is None:
+            raise ValueError("which column holds the truth? Give --target")
+    table = read_for_model(data, published, file_format, target)
+    if table.y is None:
+        raise ValueError(f"{data} has no target to compare with: give --target")
+    metrics = scores(published, table.X, table.y, table.feature_names)
+    if as_json:
+        echo_json({"data": data.name, "n_records": len(table.y), "metrics": metrics, "note": NOTE})
+        return
+    rows = [["", "model", "null"]]
+    rows += [[name, f"{row['model']:.4f}", f"{row['null']:.4f}"] for name, row in metrics.items()]
+    click.echo(f"{data.name}, {len(table.y)} records")
+    for line in table_lines(rows):
+        click.echo(line)
+    click.echo(f"These numbers are {NOTE}.")
+
+
+def scores(model: Any, X: Any, y: Any, names: Any) -> dict[str, dict[str, float]]:
+    """Scores of a model and of the null model; exact, so not private."""
+    import numpy as np
+
+    from sparsedp.data.gate import as_float64
+    from sparsedp.release.model import label_text
+
+    if len(y) == 0:
+        raise ValueError("there are no records to score")
+    if model.classes is None:
+        truth = as_float64(y, "the target", "raise")
+        errors, spread = truth - model.predict(X, names), truth - truth.mean()
+        found = {
+            "mean absolute error": {
+                "model": float(np.abs(errors).mean()),
+                "null": float(np.abs(spread).mean()),
+            }
+        }
+        if spread.any():  # otherwise there is nothing to explain
+            found["R2"] = {"model": float(1 - errors @ errors / (spread @ spread)), "null": 0.0}
+        return found
+    # Labels meet as text: a file cannot tell 1 from "1".
+    codes = {label_text(label): code for code, label in enumerate(model.classes)}
+    unknown = sorted({label_text(label) for label in y} - set(codes))
+    if unknown:
+        raise ValueError(
+            f"the target has labels that the model does not know, such as {unknown[0]!r}; it knows "
+            f"{', '.join(codes)}"
+        )
+    truth = np.array([codes[label_text(label)] for label in y])
+    probabilities = model.predict_proba(X, names)
+    share = np.bincount(truth, minlength=len(codes)) / len(truth)
+    present = share[share > 0]
+    told = probabilities[np.arange(len(truth)), truth]
+    found = {
+        "accuracy": {
+            "model": float(np.mean(probabilities.argmax(axis=1) == truth)),
+            "null": float(share.max()),
+        },
+        "log loss": {
+            "model": float(-np.log(np.maximum(told, np.finfo(float).tiny)).mean()),
+            "null": float(-(present * np.log(present)).sum()),
+        },
+    }
+    if len(present) == len(codes):  # otherwise some class has no curve
+        margins = model.decision_function(X, names)
+        columns = (
+            [(margins, truth == 1)]
+            if margins.ndim == 1
+            else [(probabilities[:, code], truth == code) for code in range(len(codes))]
+        )
+        areas = [_area(score, label) for score, label in columns]
+        found["AUC"] = {"model": float(np.mean(areas)), "null": 0.5}
+    return found
+
+
+def _area(score: Any, label: Any) -> float:
+    """Area under the curve: how often a record of the class is ranked above one that is not."""
+    from scipy.stats import rankdata
+
+    n_in, n_out = label.sum(), (~label).sum()
+    return (rankdata(score)[label].sum() - n_in * (n_in + 1) / 2) / (n_in * n_out)

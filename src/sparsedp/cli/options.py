@@ -1,0 +1,91 @@
+"""Options that several verbs share. Only click is imported here."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+FORMATS = ("csv", "tsv", "libsvm", "npz", "parquet")
+
+Decorator = Callable[[Any], Any]
+
+existing = click.Path(exists=True, path_type=Path)
+anywhere = click.Path(path_type=Path)
+
+
+def json_option() -> Decorator:
+    """--json"""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+
+
+def format_option() -> Decorator:
+    """--format"""
+    return click.option(
+        "--format",
+        "file_format",
+        type=click.Choice(FORMATS),
+        help="Format of DATA, if its name does not tell.",
+    )
+
+
+def privacy_options(required: bool = True) -> Decorator:
+    """--epsilon, --delta and --neighbors"""
+
+    def decorate(command: Any) -> Any:
+        command = click.option(
+            "--neighbors",
+            type=click.Choice(("add_remove", "replace_one")),
+            default="add_remove",
+            show_default=True,
+            help="What the guarantee compares: a record more or less, or a record changed.",
+        )(command)
+        command = click.option(
+            "--delta",
+            type=float,
+            required=required,
+            help="Probability that the guarantee may fail; far below one over the number of "
+            "records.",
+        )(command)
+        return click.option(
+            "--epsilon",
+            type=float,
+            required=required,
+            help="Privacy budget; smaller protects more.",
+        )(command)
+
+    return decorate
+
+
+def solver_options() -> Decorator:
+    """--n-nonzero, --solver, --set and --calibration"""
+
+    def decorate(command: Any) -> Any:
+        command = click.option(
+            "--calibration",
+            type=click.Choice(("sound", "published")),
+            default="sound",
+            show_default=True,
+            help="Noise that is proven, or a paper's formula, to reproduce it.",
+        )(command)
+        command = click.option(
+            "--set",
+            "settings",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="A setting of the solver, such as radius=10; may be repeated.",
+        )(command)
+        command = click.option(
+            "--solver",
+            default="sparsifier",
+            show_default=True,
+            metavar="NAME",
+            help="How the model is fitted: sparsifier, frank_wolfe, ...",
+        )(command)
+        return click.option(
+            "--n-nonzero",
+            type=click.IntRange(min=1),
+            help="Features to keep; by default 1.5 times the root of their number.",
+        )(command)
+
+    return decorate

@@ -1,0 +1,39 @@
+"""``sparsedp report``: write the report of a model file anew."""
+
+import json
+from pathlib import Path
+
+import click
+
+from sparsedp.cli.options import anywhere, existing
+
+
+@click.command("report")
+@click.argument("model", type=existing)
+@click.option("-o", "--output", type=anywhere, help="HTML file; by default beside the model.")
+@click.option(
+    "--evaluation", type=existing, help="Scores to include, from `sparsedp evaluate --json`."
+)
+def command(model: Path, output: Path | None, evaluation: Path | None) -> None:
+    """Write the report of MODEL (a folder or a model.json).
+
+    The cost of all listed releases is counted anew, so a file that promises too much is found out.
+    """
+    from sparsedp.cli.show import echo_verdict
+    from sparsedp.release import Card, PublishedModel, write_report
+
+    published = PublishedModel.load(model)
+    scores = None
+    if evaluation is not None:
+        scores = json.loads(evaluation.read_text(encoding="utf-8"))
+        if not isinstance(scores, dict):
+            raise ValueError(f"{evaluation} does not hold the output of sparsedp evaluate --json")
+    folder = model if model.is_dir() else model.parent
+    path = write_report(published, output or folder / "report.html", scores)
+    echo_verdict(published)
+    card = Card.of(published)
+    for reason in card.reasons:
+        click.echo(f"  {reason}")
+    click.echo(
+        f"Counted anew: epsilon = {card.recounted:.4g} at delta = {card.delta:g}\nWrote {path}"
+    )

@@ -1,0 +1,67 @@
+"""How models look in a terminal: plain ASCII, so that it survives pipes and old consoles."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from sparsedp.release.model import PublishedModel
+from sparsedp.release.report import by_effect
+
+MOST_ROWS = 30
+BAR = 24
+
+
+def echo_json(content: Any) -> None:
+    """Print data for other programs."""
+    click.echo(json.dumps(content, indent=1, ensure_ascii=False))
+
+
+def echo_verdict(model: PublishedModel) -> None:
+    """The statement, in red if the model is not private."""
+    record = model.privacy
+    mark = click.style("PRIVATE as stated", fg="green", bold=True)
+    if not record["private"]:
+        mark = click.style("NOT PRIVATE", fg="red", bold=True)
+    click.echo(f"{mark}: {record['statement']}")
+
+
+def table_lines(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
+    """Align columns: the first `left` ones to the left, the others to the right."""
+    widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
+    return [
+        "  "
+        + "  ".join(
+            cell.ljust(width) if j < left else cell.rjust(width)
+            for j, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def coefficient_lines(model: PublishedModel) -> list[str]:
+    """A small bar chart; bars show the effect of a feature across its declared limits."""
+    features = by_effect(model)[:MOST_ROWS]
+    more = len(model.features) - len(features)
+    lines = []
+    if model.task == "multinomial":
+        rows = [["", *model.outputs]]
+        rows += [[f.label, *(f"{c:.3g}" if c else "." for c in f.coef)] for f in features]
+        rows.append(["(constant)", *(f"{value:.3g}" for value in model.intercept)])
+        lines += table_lines(rows)
+    else:
+        longest = max((abs(f.effect[0]) for f in features), default=1.0)
+        rows = [[f.label, f"{f.coef[0]:.4g}"] for f in features]
+        rows.append(["(constant)", f"{model.intercept[0]:.4g}"])
+        bars = [
+            ("+" if f.effect[0] > 0 else "-") * max(1, round(BAR * abs(f.effect[0]) / longest))
+            for f in features
+        ]
+        lines += [
+            f"{row}  {bar}".rstrip()
+            for row, bar in zip(table_lines(rows), [*bars, ""], strict=True)
+        ]
+    if more:
+        lines.append(f"  ... and {more} more in the report")
+    return lines

@@ -1,0 +1,91 @@
+"""From words on the command line to a solver object."""
+
+import dataclasses
+import typing
+from collections.abc import Sequence
+from typing import Any
+
+from sparsedp.solvers import BY_NAME, Solver
+
+
+def build_solver(name: str, settings: Sequence[str] = (), calibration: str = "sound") -> Solver:
+    """Make a solver by name, with settings such as "radius=10".
+
+    Parameters
+    ----------
+    name : str
+        A key of ``BY_NAME``.
+    settings : sequence of str
+        NAME=VALUE each. A name that a wrapper such as Sparsifier does not know belongs to the
+        solver inside it.
+    calibration : {"sound", "published"}
+        Given to the solver and to the one inside it.
+    """
+    if name not in BY_NAME:
+        raise ValueError(f"--solver must be one of {', '.join(sorted(BY_NAME))}, got {name!r}")
+    solver: Any = BY_NAME[name]()
+    for setting in settings:
+        field, equals, text = setting.partition("=")
+        if not equals:
+            raise ValueError(f"--set needs NAME=VALUE, got {setting!r}")
+        solver = _with(solver, field.strip(), text.strip())
+    if calibration == "published":
+        if "calibration" not in _types(solver):
+            raise ValueError(f"the solver {name} has no published calibration")
+        solver = _published(solver)
+    return solver
+
+
+def described(solver: Any) -> dict[str, Any]:
+    """Name and settings, as a privacy record has them."""
+    settings = {field.name: getattr(solver, field.name) for field in dataclasses.fields(solver)}
+    return {"name": type(solver).__name__} | {
+        name: described(value) if dataclasses.is_dataclass(value) else value
+        for name, value in settings.items()
+    }
+
+
+def _types(solver: Any) -> dict[str, Any]:
+    hints = typing.get_type_hints(type(solver))
+    return {field.name: hints[field.name] for field in dataclasses.fields(solver)}
+
+
+def _with(solver: Any, name: str, text: str) -> Any:
+    types = _types(solver)
+    if name in types and name not in ("solver", "calibration"):
+        return dataclasses.replace(solver, **{name: _value(name, text, types[name])})
+    if "solver" in types:
+        return dataclasses.replace(solver, solver=_with(solver.solver, name, text))
+    known = ", ".join(key for key in types if key not in ("solver", "calibration"))
+    raise ValueError(f"--set {name}: {type(solver).__name__} has the settings {known}")
+
+
+def _published(solver: Any) -> Any:
+    changes: dict[str, Any] = {"calibration": "published"}
+    if "solver" in _types(solver):
+        changes["solver"] = _published(solver.solver)
+    return dataclasses.replace(solver, **changes)
+
+
+def _value(name: str, text: str, hint: Any) -> Any:
+    """Read a value as the type that the field declares."""
+    allowed = typing.get_args(hint) or (hint,)
+    for kind, read in ((type(None), _none), (bool, _bool), (int, int), (float, float), (str, str)):
+        if kind in allowed:
+            try:
+                return read(text)
+            except ValueError:
+                continue
+    kinds = " or ".join(getattr(kind, "__name__", str(kind)) for kind in allowed)
+    raise ValueError(f"--set {name} takes {kinds}, got {text!r}")
+
+
+def _none(text: str) -> None:
+    if text.lower() != "none":
+        raise ValueError(text)
+
+
+def _bool(text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise ValueError(text)
+    return text.lower() == "true"

@@ -1,0 +1,335 @@
+"""Private records behind the gate, as solvers see them."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sparsedp.data import gate
+from sparsedp.data.bounds import Bounds, UnitMap
+
+Coordinates = Literal["unit", "declared"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """Private records, clipped to public promises; made by `Dataset.clip`.
+
+    A solver sees a matrix with one row per record and `n_columns` columns, each within [-1, 1]:
+    the features mapped to the unit box and, with an intercept, a last column of ones. Sparse
+    matrices stay sparse: centering and scaling happen inside `matvec` and `rmatvec`.
+
+    Parameters
+    ----------
+    storage : ndarray, csr_array or csc_array
+        The clipped features. Private. Column j of what solvers see is
+        ``(storage[:, j] - shift[j]) / scale[j]``.
+    target : ndarray of shape (n,)
+        0.0/1.0 for two classes, codes 0..K-1 for more, else the target in [-1, 1]. Private.
+    bounds : Bounds
+        The promises in force; for sparse data they contain zero. Public, like all that follows.
+    unit_map : UnitMap
+        How to carry weights back to declared units.
+    intercept : bool
+        Whether the last column is the constant 1.
+    stored, view : {"unit", "declared"}
+        Coordinates of `storage` and of what solvers see.
+    classes : tuple or None
+        The declared labels in the order of their codes.
+    target_bounds : tuple of float or None
+        What [-1, 1] stands for in a numeric target.
+    feature_names : tuple of str or None
+        Column names of a data frame.
+
+    Notes
+    -----
+    *Privacy.* Nothing but what a curator releases may depend on `storage`, `target` or
+    `n_records`. See gate.md for what holds for every record.
+    """
+
+    storage: gate.Storage
+    target: NDArray
+    bounds: Bounds
+    unit_map: UnitMap
+    intercept: bool
+    stored: Coordinates
+    view: Coordinates
+    classes: tuple[Any, ...] | None = None
+    target_bounds: tuple[float, float] | None = None
+    feature_names: tuple[str, ...] | None = None
+
+    @classmethod
+    def clip(
+        cls,
+        X: Any,
+        y: Any,
+        bounds: Any,
+        *,
+        classes: Any = (0, 1),
+        target_bounds: tuple[float, float] | None = None,
+        intercept: bool = True,
+        invalid: gate.Invalid = "raise",
+    ) -> "Dataset":
+        """Let records through the gate: copy, clip and map them by public promises.
+
+        Parameters
+        ----------
+        X : array, SciPy sparse array or matrix, or data frame
+            One row per record. Columns of a data frame go by name if the bounds have names.
+        y : array of shape (n,)
+            Labels or numeric targets.
+        bounds : Bounds, float or pair
+            Public promises about X; see `Bounds.coerce`.
+        classes : sequence, default=(0, 1)
+            The public label set; ignored with `target_bounds`.
+        target_bounds : pair of float, optional
+            Public limits of a numeric target, which is clipped to them.
+        intercept : bool, default=True
+            Append a constant column, and center the unit box at mid-range.
+        invalid : {"raise", "replace"}
+            NaN, infinity and undeclared labels raise, or silently become public values: mid-box
+            (zero for sparse data and with a row norm), the bound, the first class, mid-target.
+
+        Notes
+        -----
+        *Privacy.* With ``invalid="raise"`` the error is for whoever holds the data and says
+        nothing about values; it is no part of a release. With "replace" no error depends on them.
+        """
+        if invalid not in ("raise", "replace"):
+            raise ValueError('invalid must be "raise" or "replace".')
+        bounds = Bounds.coerce(bounds)
+        names = gate.column_names(X)
+        if names is not None and not all(isinstance(name, str) for name in names):
+            names = None  # positions, as scikit-learn has it
+        storage = gate.numbers(X, invalid)
+        n, d = storage.shape
+        if d == 0:
+            raise ValueError("X has no features.")
+        if target_bounds is None:
+            classes = gate.declared_classes(classes)
+            target = gate.encode_labels(y, classes, invalid)
+        else:
+            classes, target_bounds = None, _target_bounds(target_bounds)
+            target = gate.encode_target(y, target_bounds, invalid)
+        if target.shape[0] != n:
+            raise ValueError("X and y have different numbers of records: give one target per row.")
+        bounds = bounds.aligned(d, names)
+        dense = isinstance(storage, np.ndarray)
+        if not dense:
+            bounds = bounds.containing_zero()
+        gate.clip_features(storage, bounds, invalid)
+        unit_map = bounds.unit_map(d, centered=intercept)
+        stored: Coordinates = "declared"
+        if dense and bounds.row_norm is None:
+            # With a row norm the declared values stay, so that their norm keeps its bound exactly.
+            # Zero is then in the box, and implicit centering cannot cancel.
+            _to_unit(storage, bounds, unit_map, intercept)
+            stored = "unit"
+        _freeze(storage, target)
+        return cls(
+            storage=storage,
+            target=target,
+            bounds=bounds,
+            unit_map=unit_map,
+            intercept=intercept,
+            stored=stored,
+            view="unit",
+            classes=classes,
+            target_bounds=target_bounds,
+            feature_names=None if names is None else tuple(names),
+        )
+
+    def __repr__(self) -> str:
+        kind = "dense" if isinstance(self.storage, np.ndarray) else "sparse"
+        return (
+            f"Dataset({kind}, n_features={self.n_features}, intercept={self.intercept}, "
+            f"view={self.view!r}, records private)"
+        )
+
+    @property
+    def n_features(self) -> int:
+        """Number of features d. Public."""
+        return self.storage.shape[1]
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns that solvers see: d, and one more with an intercept. Public."""
+        return self.n_features + self.intercept
+
+    @property
+    def n_records(self) -> int:
+        """Number of records. PRIVATE under add/remove: use it to allocate, never to release."""
+        return self.storage.shape[0]
+
+    @property
+    def row_norm(self) -> float | None:
+        """The declared L2 bound on a record's features, in declared units; None without one."""
+        return self.bounds.row_norm
+
+    @property
+    def norm_bound(self) -> float:
+        """A valid L2 bound on a row as solvers see it, the constant column included. Public."""
+        d, row_norm = self.n_features, self.row_norm
+        if self.view == "declared":
+            reach = np.maximum(*np.abs(self.bounds.arrays(d)))
+            largest = float(reach.max())
+            corner = largest * float(np.linalg.norm(reach / largest))
+            features = corner if row_norm is None else min(corner, row_norm)
+        else:
+            features = float(np.sqrt(d))
+            if row_norm is not None:
+                half_width = self.unit_map.half_width
+                offset = float(np.linalg.norm(self.unit_map.center / half_width))
+                features = min(features, row_norm / float(half_width.min()) + offset)
+        return float(np.hypot(features, float(self.intercept)))
+
+    @property
+    def shift(self) -> NDArray[np.float64] | None:
+        """What solvers see is (storage - shift) / scale; None means 0. Public."""
+        if self.stored == self.view or (self.view == "unit" and not self.intercept):
+            return None
+        if self.view == "unit":
+            return self.unit_map.center
+        center, half_width = self._box()
+        return -center / half_width
+
+    @property
+    def scale(self) -> NDArray[np.float64] | None:
+        """What solvers see is (storage - shift) / scale; None means 1. Public."""
+        if self.stored == self.view:
+            return None
+        return self.unit_map.half_width if self.view == "unit" else 1 / self._box()[1]
+
+    def _box(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        box = self.bounds.unit_map(self.n_features, centered=self.intercept)
+        return box.center, box.half_width
+
+    def matvec(self, w: ArrayLike) -> NDArray[np.float64]:
+        """Multiply by weights (n_columns,) or (n_columns, K): scores (n,) or (n, K). Private."""
+        weights = np.asarray(w, dtype=np.float64)
+        if weights.ndim not in (1, 2) or weights.shape[0] != self.n_columns:
+            raise ValueError(f"weights need {self.n_columns} rows, one per column.")
+        d, shift, scale = self.n_features, self.shift, self.scale
+        features = weights[:d] if scale is None else (weights[:d].T / scale).T
+        scores = self.storage @ features
+        if self.intercept:
+            scores += weights[d]
+        if shift is not None:
+            scores -= shift @ features
+        return scores
+
+    def rmatvec(self, r: ArrayLike) -> NDArray[np.float64]:
+        """Multiply the transpose by residuals (n,) or (n, K): (n_columns,) or (n_columns, K).
+
+        Private: a sum over records, each adding at most its residual to every entry.
+        """
+        residual = np.asarray(r, dtype=np.float64)
+        if residual.ndim not in (1, 2) or residual.shape[0] != self.n_records:
+            raise ValueError("residuals need one row per record.")
+        d, shift, scale = self.n_features, self.shift, self.scale
+        total = residual.sum(axis=0)
+        sums = np.empty((self.n_columns, *residual.shape[1:]))
+        sums[d:] = total
+        features = sums[:d]
+        features[...] = self.storage.T @ residual
+        if shift is not None:
+            features -= np.multiply.outer(shift, total)
+        if scale is not None:
+            features /= scale.reshape(-1, *[1] * (residual.ndim - 1))
+        return sums
+
+    def columns(self, indices: ArrayLike) -> NDArray[np.float64]:
+        """Return a dense copy (n, len(indices)) of a few columns, exactly within the box. Private.
+
+        Index `n_features` is the constant column where there is an intercept.
+        """
+        indices = np.asarray(indices, dtype=np.intp).reshape(-1)
+        if ((indices < 0) | (indices >= self.n_columns)).any():
+            raise ValueError(f"column indices must lie between 0 and {self.n_columns - 1}.")
+        d, shift, scale = self.n_features, self.shift, self.scale
+        picked = indices < d
+        chosen = indices[picked]
+        found = self.storage[:, chosen]
+        values = found if isinstance(found, np.ndarray) else found.toarray()
+        if shift is not None:
+            values -= shift[chosen]
+        if scale is not None:
+            values /= scale[chosen]
+        if self.view == "unit":
+            lower, upper = -1.0, 1.0
+        else:
+            lower, upper = (limit[chosen] for limit in self.bounds.arrays(d))
+        block = np.ones((self.n_records, indices.size))
+        block[:, picked] = np.clip(values, lower, upper)
+        return block
+
+    def row_norms(self) -> NDArray[np.float64]:
+        """L2 norm of every row as solvers see it, the constant column included. Private.
+
+        For clipping: a bound must hold for the rows that `matvec` and `rmatvec` multiply with, so
+        implicit centering is part of it, and rounding may only make a norm larger.
+        """
+        shift, scale = self.shift, self.scale
+        weight = np.ones(self.n_features) if scale is None else 1 / np.square(scale)
+        if isinstance(self.storage, np.ndarray):
+            offset = 0.0 if shift is None else shift
+            blocks = [np.square(block - offset) @ weight for block in gate.row_blocks(self.storage)]
+            squares = np.concatenate(blocks) if blocks else np.zeros(0)
+        else:
+            entries = self.storage.copy()
+            entries.data **= 2
+            squares = entries @ weight
+            if shift is not None:
+                # |x - c|^2 = |x|^2 - 2 x.c + |c|^2; what cancels leaves an error of the size of
+                # rounding in the terms, which the allowance covers.
+                center = np.square(shift) @ weight
+                allowance = 1e-13 * (squares + center)
+                squares += center - 2 * (self.storage @ (shift * weight)) + allowance
+        return np.sqrt(np.maximum(squares, 0) + self.intercept) * (1 + gate.NORM_SLACK)
+
+    def declared_units(self) -> "Dataset":
+        """Return a view of the same storage in declared units, for solvers of L2 geometry.
+
+        Features are x itself, neither centered nor scaled, so that `row_norm` bounds their norm.
+        """
+        d = self.n_features
+        one, zero = np.broadcast_to(1.0, (d,)), np.broadcast_to(0.0, (d,))
+        return replace(self, view="declared", unit_map=UnitMap(center=zero, half_width=one))
+
+    def rows(self, mask: ArrayLike) -> "Dataset":
+        """Return the records where the boolean `mask` holds, each at most once.
+
+        *Privacy.* Blocks are disjoint, and compose in parallel, only if a record's block depends
+        on nothing but that record and randomness.
+        """
+        mask = np.asarray(mask)
+        if mask.dtype != np.bool_ or mask.shape != (self.n_records,):
+            raise ValueError("mask must be boolean with one entry per record.")
+        storage, target = self.storage[mask], self.target[mask]
+        _freeze(storage, target)
+        return replace(self, storage=storage, target=target)
+
+
+def _target_bounds(target_bounds: Any) -> tuple[float, float]:
+    try:
+        lower, upper = map(float, target_bounds)
+    except (TypeError, ValueError):
+        raise ValueError("target_bounds must be a pair (lo, hi) known without the data.") from None
+    Bounds(lower, upper)  # finite, ordered and wide enough
+    return lower, upper
+
+
+def _to_unit(storage: Any, bounds: Bounds, unit_map: UnitMap, intercept: bool) -> None:
+    lower, upper = bounds.arrays(storage.shape[1])
+    for block in gate.row_blocks(storage):
+        if intercept:
+            gate.to_unit_box(block, lower, upper)
+        else:
+            block /= unit_map.half_width
+
+
+def _freeze(storage: Any, target: NDArray) -> None:
+    """Forbid writing: after the gate nothing may move a record out of its box."""
+    for array in (storage if isinstance(storage, np.ndarray) else storage.data, target):
+        array.flags.writeable = False

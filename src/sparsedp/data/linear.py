@@ -1,0 +1,35 @@
+"""Apply published coefficients to records: clip to the published bounds, multiply, add."""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+ENTRIES_PER_BLOCK = 1 << 22
+"""Records are taken in blocks of about this many entries, so memory does not grow with them."""
+
+
+def linear_predictor(
+    X: Any, coef: np.ndarray, intercept: np.ndarray, lower: np.ndarray, upper: np.ndarray
+) -> np.ndarray:
+    """Margins of shape (n, n_outputs); only features with a non-zero coefficient are read.
+
+    Parameters
+    ----------
+    X : ndarray or sparse of shape (n, d)
+    coef : ndarray of shape (n_outputs, d)
+    intercept : ndarray of shape (n_outputs,)
+    lower, upper : ndarray of shape (d,)
+        Features are clipped to these, as the records that the model was fitted to.
+    """
+    support = np.flatnonzero(coef.any(axis=0))
+    coef, lower, upper = coef[:, support].T, lower[support], upper[support]
+    n = X.shape[0]
+    margins = np.empty((n, coef.shape[1]))
+    columns = X[:, support] if not sparse.issparse(X) else X.tocsr()[:, support]
+    step = max(1, ENTRIES_PER_BLOCK // max(1, len(support)))
+    for start in range(0, n, step):
+        block = columns[start : start + step]
+        values = block.toarray() if sparse.issparse(block) else block
+        margins[start : start + step] = np.clip(values, lower, upper) @ coef + intercept
+    return margins

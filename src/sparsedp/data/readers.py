@@ -1,0 +1,329 @@
+"""Read tables from files: CSV/TSV, LIBSVM, NPZ and Parquet; text formats also compressed."""
+
+import bz2
+import codecs
+import csv
+import gzip
+import importlib
+import io
+import itertools
+import lzma
+from array import array
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sparsedp.data.encode import ColumnPlan, label_array
+from sparsedp.data.libsvm import parse_libsvm
+
+FORMATS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".libsvm": "libsvm",
+    ".svm": "libsvm",
+    ".svmlight": "libsvm",
+    ".npz": "npz",
+    ".parquet": "parquet",
+}
+COMPRESSED = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+MISSING = frozenset(["", "na", "n/a", "nan", "null", "none", "?"])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Table:
+    """What a file holds, before the gate.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array of shape (n, d)
+        Features; a missing cell is NaN.
+    y : ndarray of shape (n,), or None
+        Labels: floats, or text where a cell is not a number.
+    feature_names : tuple of str, or None
+    target_name : str, or None
+
+    Notes
+    -----
+    *Privacy.* Nothing here is clipped or private yet: hand it to an estimator, do not print it.
+    """
+
+    X: Any
+    y: NDArray | None
+    feature_names: tuple[str, ...] | None
+    target_name: str | None
+
+    def __repr__(self) -> str:
+        return f"Table(n_features={self.X.shape[1]}, target={self.target_name!r}, records private)"
+
+
+def read_table(
+    path: str | Path,
+    *,
+    target: str | None = None,
+    format: str | None = None,
+    n_features: int | None = None,
+    categories: Mapping[str, Sequence[Any]] | None = None,
+    drop: Sequence[str] = (),
+) -> Table:
+    """Read a table of records.
+
+    Parameters
+    ----------
+    path : str or Path
+        A .csv, .tsv, .libsvm (.svm, .svmlight), .npz or .parquet file; all but Parquet may be
+        compressed as .gz, .bz2 or .xz.
+    target : str, optional
+        Column to predict, which becomes y; in an NPZ file the key of y. LIBSVM files carry their
+        label first and take no target.
+    format : {"csv", "tsv", "libsvm", "npz", "parquet"}, optional
+        Taken from the name of the file if not given.
+    n_features : int, optional
+        Number of features of a LIBSVM file; the largest index found if not given.
+    categories : dict of str to sequence, optional
+        Declared values of text columns (CSV, Parquet). Column "color" with values red and blue
+        becomes the 0/1 columns "color=red" and "color=blue"; any other value is all zeros.
+    drop : sequence of str, optional
+        Columns to leave out (CSV, Parquet).
+
+    Notes
+    -----
+    *Privacy.* Number and meaning of features are public, so they must not depend on records:
+    categories are declared rather than collected, and `n_features` should be given.
+    """
+    path = Path(path)
+    kind = _format(path, format)
+    if kind in ("libsvm", "npz") and (categories or drop):
+        raise ValueError(f"{path}: categories and drop are for CSV and Parquet files.")
+    if kind != "libsvm" and n_features is not None:
+        raise ValueError(f"{path}: n_features is for LIBSVM files only.")
+    if kind == "libsvm":
+        if target is not None:
+            raise ValueError(f"{path}: LIBSVM files carry their label first; leave target out.")
+        with _opened(path) as handle:
+            X, y = parse_libsvm(handle, str(path), n_features)
+        return Table(X, y, None, "label")
+    if kind == "npz":
+        return _read_npz(path, target or "y")
+    if kind == "parquet":
+        return _read_parquet(path, target, categories, drop)
+    return _read_delimited(path, kind, target, categories, drop)
+
+
+def read_header(path: str | Path, *, format: str | None = None) -> list[str]:
+    """Return the column names of a file, which are public, without parsing any record."""
+    path = Path(path)
+    kind = _format(path, format)
+    if kind == "libsvm":
+        raise ValueError(f"{path}: LIBSVM files have no header.")
+    if kind == "parquet":
+        return list(_pyarrow("pyarrow.parquet").read_schema(path).names)
+    if kind == "npz":
+        with _opened(path) as handle, np.load(handle, allow_pickle=False) as arrays:
+            if "feature_names" not in arrays:
+                raise ValueError(f"{path}: no feature_names in this file.")
+            return [str(name) for name in arrays["feature_names"]]
+    with _opened(path) as handle:
+        return _header(path, kind, _decoded(handle, path))[0]
+
+
+def _format(path: Path, given: str | None) -> str:
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in COMPRESSED:
+        suffixes.pop()
+    kind = given or FORMATS.get(suffixes[-1] if suffixes else "")
+    if kind is None or kind not in FORMATS.values():
+        choices = ", ".join(sorted(set(FORMATS.values())))
+        raise ValueError(f"{path}: unknown format; pass format= as one of {choices}.")
+    if kind == "parquet" and path.suffix.lower() in COMPRESSED:
+        raise ValueError(f"{path}: Parquet compresses by itself; unpack the file first.")
+    return kind
+
+
+@contextmanager
+def _opened(path: Path) -> Generator[Any]:
+    opener = COMPRESSED.get(path.suffix.lower(), open)
+    with opener(path, "rb") as handle:
+        yield handle
+
+
+def _decoded(handle: Iterable[bytes], path: Path) -> Generator[str]:
+    """Decode line by line: a text stream decodes ahead, and the header must not need records."""
+    for number, raw in enumerate(handle, start=1):
+        line = raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
+        text = line.decode("utf-8", errors="replace")
+        if "\ufffd" in text and text.encode() != line:
+            raise ValueError(f"{path}, line {number}: not UTF-8 text; save the file as UTF-8.")
+        yield text
+
+
+def _header(path: Path, kind: str, lines: Iterator[str]) -> tuple[list[str], Any]:
+    """Read the header line; return the names and the reader of what follows."""
+    first = next(lines, "")
+    delimiter = "\t" if kind == "tsv" else max(",;\t|", key=first.count)
+    reader = csv.reader(itertools.chain([first], lines), delimiter=delimiter, skipinitialspace=True)
+    names = [name.strip() for name in next(reader, [])]
+    if not names or all(_is_number(name) for name in names):
+        raise ValueError(f"{path}, line 1: needs a header line with the names of the columns.")
+    return names, reader
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return cell == ""
+    return True
+
+
+def _read_delimited(
+    path: Path,
+    kind: str,
+    target: str | None,
+    categories: Mapping[str, Sequence[Any]] | None,
+    drop: Sequence[str],
+) -> Table:
+    with _opened(path) as handle:
+        names, reader = _header(path, kind, _decoded(handle, path))
+        plan = ColumnPlan.of(names, target, categories, drop, str(path))
+        pick = itemgetter(*plan.numeric, 0) if plan.numeric else None  # with 0: always a tuple
+        width, numeric = len(names), array("d")
+        codes: list[list[int]] = [[] for _ in plan.categorical]
+        labels: list[str] = []
+        n = 0
+        try:
+            for row in reader:
+                if not row:
+                    continue
+                if len(row) != width:
+                    raise ValueError(
+                        f"{path}, line {reader.line_num}: {len(row)} cells where the header has "
+                        f"{width}; check the delimiter and quotes."
+                    )
+                n += 1
+                if pick is not None:
+                    cells = pick(row)[:-1]
+                    try:
+                        numeric.extend(list(map(float, cells)))
+                    except ValueError:
+                        numeric.extend(_repaired(cells, plan, path, reader.line_num))
+                for column, (position, code_of) in zip(codes, plan.categorical, strict=True):
+                    column.append(code_of.get(row[position].strip(), -1))
+                if plan.target is not None:
+                    labels.append(row[plan.target])
+        except csv.Error:
+            raise ValueError(
+                f"{path}, line {reader.line_num}: cannot be split into cells; check its quotes."
+            ) from None
+    X = plan.assemble(np.frombuffer(numeric).reshape(n, len(plan.numeric)), codes)
+    y = None if plan.target is None else label_array(labels)
+    return Table(X, y, plan.feature_names, target)
+
+
+def _repaired(cells: Sequence[str], plan: ColumnPlan, path: Path, line: int) -> list[float]:
+    values = []
+    for cell, position in zip(cells, plan.numeric, strict=True):
+        text = cell.strip()
+        if text.lower() in MISSING:
+            values.append(np.nan)
+        elif _is_number(text):
+            values.append(float(text))
+        else:
+            name = plan.names[position]
+            raise ValueError(
+                f"{path}, line {line}: column {name!r} is not numeric; declare its values with "
+                f"categories={{{name!r}: [...]}} or leave it out with drop=[{name!r}]."
+            )
+    return values
+
+
+def _read_npz(path: Path, target: str) -> Table:
+    with _opened(path) as handle:
+        # Decompressed in memory, because NumPy needs to seek.
+        source = io.BytesIO(handle.read())
+    try:
+        with np.load(source, allow_pickle=False) as arrays:
+            keys = set(arrays.files)
+            if {"data", "shape"} <= keys:
+                X = _npz_sparse(source, arrays, keys)
+            elif "X" in keys:
+                X = arrays["X"]
+            else:
+                raise ValueError(
+                    f"{path}: save the features as X, or a sparse matrix as scipy.sparse.save_npz."
+                )
+            y = arrays[target] if target in keys else None
+            names = arrays["feature_names"].tolist() if "feature_names" in keys else None
+    except ValueError as error:
+        if "allow_pickle" not in str(error):
+            raise
+        raise ValueError(
+            f"{path}: holds Python objects, which are not loaded; save numbers and text arrays."
+        ) from None
+    if y is None and target != "y":
+        raise ValueError(f"{path}: no array {target!r} in this file.")
+    if X.ndim != 2:
+        raise ValueError(f"{path}: X must have one row per record and one column per feature.")
+    return Table(
+        X, y, None if names is None else tuple(map(str, names)), target if target in keys else None
+    )
+
+
+def _npz_sparse(source: io.BytesIO, arrays: Any, keys: set[str]) -> Any:
+    if "format" in keys:
+        source.seek(0)
+        return sparse.csr_array(sparse.load_npz(source))
+    parts = (arrays["data"], arrays["indices"], arrays["indptr"])
+    return sparse.csr_array(parts, shape=tuple(arrays["shape"]))
+
+
+def _pyarrow(module: str) -> Any:
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise ImportError(
+            'Parquet files need pyarrow: python -m pip install "sparsedp[parquet]"'
+        ) from None
+
+
+def _read_parquet(
+    path: Path,
+    target: str | None,
+    categories: Mapping[str, Sequence[Any]] | None,
+    drop: Sequence[str],
+) -> Table:
+    parquet, arrow = _pyarrow("pyarrow.parquet"), _pyarrow("pyarrow")
+    plan = ColumnPlan.of(parquet.read_schema(path).names, target, categories, drop, str(path))
+    kept = [*plan.numeric, *(position for position, _ in plan.categorical)]
+    kept += [] if plan.target is None else [plan.target]
+    frame = parquet.read_table(path, columns=[plan.names[position] for position in kept])
+    types = arrow.types
+    numeric = np.empty((frame.num_rows, len(plan.numeric)))
+    for j, position in enumerate(plan.numeric):
+        name = plan.names[position]
+        column = frame[name]
+        kind = column.type
+        if not (
+            types.is_integer(kind)
+            or types.is_floating(kind)
+            or types.is_boolean(kind)
+            or types.is_decimal(kind)
+        ):
+            raise ValueError(
+                f"{path}: column {name!r} is not numeric; declare its values with "
+                f"categories={{{name!r}: [...]}} or leave it out with drop=[{name!r}]."
+            )
+        numeric[:, j] = column.cast(arrow.float64(), safe=False).to_numpy()
+    codes = [
+        [code_of.get(str(cell), -1) for cell in frame[plan.names[position]].to_pylist()]
+        for position, code_of in plan.categorical
+    ]
+    y = None if target is None else label_array(frame[target].to_pylist())
+    return Table(plan.assemble(numeric, codes), y, plan.feature_names, target)

@@ -1,0 +1,181 @@
+"""Sparse logistic regression with differential privacy: two classes or more."""
+
+from typing import Any, Literal
+
+import numpy as np
+from scipy.special import expit, log_expit, log_softmax, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from sparsedp.data.dataset import Dataset
+from sparsedp.data.linear import linear_predictor
+from sparsedp.estimators.base import Coefficients, Settings, private_fit
+from sparsedp.losses import Logistic, Multinomial
+
+
+class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
+    """Logistic regression with hard zeros under (epsilon, delta)-differential privacy.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy budget of this fit; required. ``float("inf")`` fits without privacy.
+    delta : float
+        Probability that the guarantee may fail; required. Far below one over the number of
+        records.
+    bounds : Bounds, float or (lower, upper)
+        Public limits of the features; required. Values beyond them are clipped, at prediction too.
+    n_nonzero : int, optional
+        Features to keep; by default ``round(1.5 * sqrt(n_features))``.
+    solver : str or Solver
+        A name or a solver object, such as ``FrankWolfe(radius=10, n_steps=1000)``.
+    neighbors : {"add_remove", "replace_one"}
+        Whether the guarantee compares tables with and without a record (the number of records is
+        then private) or with a record changed (the number is then public).
+    fit_intercept : bool
+        Whether to fit a constant term; it does not count as a feature.
+    classes : sequence, optional
+        The label set. If it is not given it is taken from ``y`` and thereby declared public.
+    initial_model : fitted linear model, optional
+        Trained on public data, to start from; for solvers that can use one.
+    invalid : {"raise", "replace"}
+        Malformed records (NaN, infinity, undeclared label) raise an error that only the holder of
+        the data sees, or are silently replaced by public values.
+    ledger : Ledger, optional
+        The budget that this fit is charged to, before any noise is drawn.
+    random_state : optional
+        Leave it None for cryptographic noise. A seed makes the fit reproducible and stamps the
+        record "seeded": such a model is not private.
+    verbose : bool
+        Show progress on stderr.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+    classes_ : ndarray
+    privacy_ : PrivacyRecord
+        What was released and what is guaranteed.
+    clip_bounds_ : (ndarray, ndarray)
+        Features are clipped to these before prediction.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Notes
+    -----
+    *Privacy.* Everything on a fitted estimator is part of the release and covered by the
+    guarantee, provided that bounds, classes and settings were chosen without looking at the
+    records.
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        bounds: Any = None,
+        n_nonzero: int | None = None,
+        solver: Any = "sparsifier",
+        neighbors: Literal["add_remove", "replace_one"] = "add_remove",
+        fit_intercept: bool = True,
+        classes: Any = None,
+        initial_model: Any = None,
+        invalid: Literal["raise", "replace"] = "raise",
+        ledger: Any = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.n_nonzero = n_nonzero
+        self.solver = solver
+        self.neighbors = neighbors
+        self.fit_intercept = fit_intercept
+        self.classes = classes
+        self.initial_model = initial_model
+        self.invalid = invalid
+        self.ledger = ledger
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any) -> "SparseLogisticRegression":
+        """Fit the model; the only method that sees private records."""
+        settings = Settings.of(self)
+        data, classes = self._gate(X, y, settings)
+        loss = Logistic() if len(classes) == 2 else Multinomial(len(classes))
+        declared = {
+            "classes": classes.tolist(),
+            "taken_from_data": self.classes is None,
+        }
+        solution, record = private_fit(settings, data, loss, declared)
+        released = Coefficients.of(solution, data)
+        self.coef_, self.intercept_ = released.coef, released.intercept
+        self.clip_bounds_ = released.clip_bounds
+        self.classes_ = classes
+        self.privacy_ = record
+        return self
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Margins: shape (n,) for two classes, positive for the second; else (n, n_classes)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, accept_sparse=["csr", "csc"], dtype=np.float64)
+        margins = linear_predictor(X, self.coef_, self.intercept_, *self.clip_bounds_)
+        return margins[:, 0] if margins.shape[1] == 1 else margins
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class of each record."""
+        margins = self.decision_function(X)
+        return self.classes_[
+            (margins > 0).astype(int) if margins.ndim == 1 else margins.argmax(axis=1)
+        ]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probability of each class, columns in the order of ``classes_``."""
+        margins = self.decision_function(X)
+        if margins.ndim == 1:
+            return np.column_stack([expit(-margins), expit(margins)])
+        return softmax(margins, axis=1)
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Logarithm of :meth:`predict_proba`."""
+        margins = self.decision_function(X)
+        if margins.ndim == 1:
+            return np.column_stack([log_expit(-margins), log_expit(margins)])
+        return log_softmax(margins, axis=1)
+
+    def _gate(self, X: Any, y: Any, settings: Settings) -> tuple[Dataset, np.ndarray]:
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            accept_sparse=["csr", "csc"],
+            dtype=np.float64,
+            ensure_all_finite=self.invalid == "raise",
+            y_numeric=False,
+        )
+        y = column_or_1d(y, warn=True)
+        if self.classes is None:
+            check_classification_targets(y)
+            classes = np.unique(y)
+        else:
+            classes = np.asarray(self.classes)
+        if len(classes) < 2:
+            raise ValueError(
+                "y has only one class, a classifier needs at least two: "
+                "give more data, or declare the label set by classes=..."
+            )
+        bounds = settings.bounds.aligned(X.shape[1], getattr(self, "feature_names_in_", None))
+        data = Dataset.clip(
+            X, y, bounds, classes=classes, intercept=settings.fit_intercept, invalid=self.invalid
+        )
+        return data, classes
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.non_deterministic = self.random_state is None
+        # The noise may drown a set of a few hundred records; without noise no such excuse.
+        tags.classifier_tags.poor_score = self.epsilon != float("inf")
+        return tags

@@ -1,0 +1,155 @@
+"""Sparse linear regression with differential privacy."""
+
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from sparsedp.data.dataset import Dataset
+from sparsedp.data.linear import linear_predictor
+from sparsedp.estimators.base import Coefficients, Settings, private_fit
+from sparsedp.losses import Squared
+
+
+class SparseLinearRegression(RegressorMixin, BaseEstimator):
+    """Linear regression with hard zeros under (epsilon, delta)-differential privacy.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy budget of this fit; required. ``float("inf")`` fits without privacy.
+    delta : float
+        Probability that the guarantee may fail; required. Far below one over the number of
+        records.
+    bounds : Bounds, float or (lower, upper)
+        Public limits of the features; required. Values beyond them are clipped, at prediction too.
+    target_bounds : (lower, upper)
+        Public limits of the target; required. Values beyond them are clipped.
+    n_nonzero : int, optional
+        Features to keep; by default ``round(1.5 * sqrt(n_features))``.
+    solver : str or Solver
+        A name or a solver object, such as ``FrankWolfe(radius=1, n_steps=100)``.
+    neighbors : {"add_remove", "replace_one"}
+        Whether the guarantee compares tables with and without a record (the number of records is
+        then private) or with a record changed (the number is then public).
+    fit_intercept : bool
+        Whether to fit a constant term; it does not count as a feature. Without it the target
+        bounds should be symmetric about zero.
+    initial_model : fitted linear model, optional
+        Trained on public data, to start from; for solvers that can use one.
+    invalid : {"raise", "replace"}
+        Malformed records (NaN, infinity) raise an error that only the holder of the data sees, or
+        are silently replaced by public values.
+    ledger : Ledger, optional
+        The budget that this fit is charged to, before any noise is drawn.
+    random_state : optional
+        Leave it None for cryptographic noise. A seed makes the fit reproducible and stamps the
+        record "seeded": such a model is not private.
+    verbose : bool
+        Show progress on stderr.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+    intercept_ : float
+    privacy_ : PrivacyRecord
+        What was released and what is guaranteed.
+    clip_bounds_ : (ndarray, ndarray)
+        Features are clipped to these before prediction.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Notes
+    -----
+    *Privacy.* Everything on a fitted estimator is part of the release and covered by the
+    guarantee, provided that bounds and settings were chosen without looking at the records.
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        bounds: Any = None,
+        target_bounds: Any = None,
+        n_nonzero: int | None = None,
+        solver: Any = "sparsifier",
+        neighbors: Literal["add_remove", "replace_one"] = "add_remove",
+        fit_intercept: bool = True,
+        initial_model: Any = None,
+        invalid: Literal["raise", "replace"] = "raise",
+        ledger: Any = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.target_bounds = target_bounds
+        self.n_nonzero = n_nonzero
+        self.solver = solver
+        self.neighbors = neighbors
+        self.fit_intercept = fit_intercept
+        self.initial_model = initial_model
+        self.invalid = invalid
+        self.ledger = ledger
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any) -> "SparseLinearRegression":
+        """Fit the model; the only method that sees private records."""
+        settings = Settings.of(self)
+        if self.target_bounds is None:
+            raise ValueError(
+                "target_bounds is required: public limits of y, e.g. target_bounds=(0, 100), known "
+                "without looking at the data; values beyond them are clipped"
+            )
+        data = self._gate(X, y, settings)
+        assert data.target_bounds is not None
+        low, high = data.target_bounds
+        declared = {"lower": low, "upper": high}
+        solution, record = private_fit(settings, data, Squared(), declared)
+        released = Coefficients.of(solution, data)
+        half_width, middle = (high - low) / 2, (high + low) / 2  # the target was mapped to [-1, 1]
+        self.coef_ = half_width * released.coef[0]
+        self.intercept_ = float(half_width * released.intercept[0] + middle)
+        self.clip_bounds_ = released.clip_bounds
+        self.privacy_ = record
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predicted targets."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, accept_sparse=["csr", "csc"], dtype=np.float64)
+        coef, intercept = self.coef_[None, :], np.array([self.intercept_])
+        return linear_predictor(X, coef, intercept, *self.clip_bounds_)[:, 0]
+
+    def _gate(self, X: Any, y: Any, settings: Settings) -> Dataset:
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            accept_sparse=["csr", "csc"],
+            dtype=np.float64,
+            ensure_all_finite=self.invalid == "raise",
+            y_numeric=True,
+        )
+        low, high = self.target_bounds
+        if not settings.fit_intercept:  # nothing could absorb a shift of the target
+            low, high = -max(abs(low), abs(high)), max(abs(low), abs(high))
+        return Dataset.clip(
+            X,
+            column_or_1d(y, warn=True),
+            settings.bounds.aligned(X.shape[1], getattr(self, "feature_names_in_", None)),
+            target_bounds=(low, high),
+            intercept=settings.fit_intercept,
+            invalid=self.invalid,
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.non_deterministic = self.random_state is None
+        tags.regressor_tags.poor_score = True  # the noise drowns sets of a few hundred records
+        return tags

@@ -1,0 +1,41 @@
+"""Squared loss, targets mapped to [-1, 1]."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparsedp.data.dataset import Dataset
+
+
+@dataclass(frozen=True)
+class Squared:
+    """Half the squared residual, in units of half the declared target range.
+
+    Solvers clip residuals to a public bound, which makes it Huber's loss: without that one record
+    could move the gradient without limit.
+    """
+
+    @property
+    def n_outputs(self) -> int:
+        """Columns of the weights."""
+        return 1
+
+    def derivative(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """Derivative of each record's loss in its prediction: the residual."""
+        return margins - target
+
+    def derivative_bound(self, weights: np.ndarray) -> float:
+        """Largest absolute residual over all records in the unit box, at these weights.
+
+        A prediction is at most ||w||_1 and a target at most 1 in absolute value.
+        """
+        return float(1 + np.abs(weights).sum())
+
+    def gradient(self, data: Dataset, weights: np.ndarray, bound: float) -> np.ndarray:
+        """Sum of the records' gradients (private), derivatives clipped to ``bound``."""
+        derivative = self.derivative(data.matvec(weights), data.target)
+        return data.rmatvec(np.clip(derivative, -bound, bound))
+
+    def value(self, data: Dataset, weights: np.ndarray) -> float:
+        """Mean loss (private): for non-private references and tests."""
+        return float(np.mean((data.matvec(weights) - data.target) ** 2) / 2)

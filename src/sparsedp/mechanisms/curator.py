@@ -1,0 +1,271 @@
+"""The door: the only way from private data to anything that leaves a solver.
+
+Every method charges first, then draws noise, then returns the release. A solver hands in exact
+(private) values with a declared sensitivity and never learns more than the answer.
+"""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+
+from sparsedp.mechanisms.count import noisy_count
+from sparsedp.mechanisms.entropy import KeyStream
+from sparsedp.mechanisms.noise import gaussian_release
+from sparsedp.mechanisms.select import (
+    exponential_mechanism,
+    exponential_top_k,
+    laplace_noisy_max,
+)
+from sparsedp.privacy import Budget, PublicFacts, Sensitivity
+from sparsedp.privacy.published import LaplaceSelections
+
+SUMMATION_SLACK = 1 + 1e-6
+"""Declared sensitivities grow by this factor: sums in floating point depend on their order."""
+
+
+class Curator(Protocol):
+    """What a solver may ask."""
+
+    @property
+    def public(self) -> PublicFacts:
+        """The facts that need no protection."""
+        ...
+
+    @property
+    def noiseless(self) -> bool:
+        """Whether answers are exact: nothing needs to be bounded then."""
+        ...
+
+    def select(
+        self,
+        scores: np.ndarray,
+        reach: float | Sensitivity,
+        *,
+        signed: bool = False,
+        excluded: np.ndarray | None = None,
+        name: str | None = None,
+    ) -> int:
+        """Release the number of a candidate with a high score (one selection).
+
+        Parameters
+        ----------
+        scores : ndarray of shape (d,)
+            Private.
+        reach : float or Sensitivity
+            A float bounds one record's contribution to any score, in absolute value; a
+            Sensitivity gives the range of the change over the candidates.
+        signed : bool
+            Choose among 2d candidates: ``j`` has ``scores[j]``, ``d + j`` has ``-scores[j]``.
+        excluded : ndarray of int, optional
+            Candidates (both signs) that may not be chosen; must be released or public.
+        name : str, optional
+            Which request of the schedule this belongs to, where there are several.
+        """
+        ...
+
+    def select_many(
+        self,
+        scores: np.ndarray,
+        reach: float | Sensitivity,
+        count: int,
+        *,
+        excluded: np.ndarray | None = None,
+        name: str | None = None,
+    ) -> np.ndarray:
+        """Release ``count`` different candidates, best first; costs ``count`` selections."""
+        ...
+
+    def perturb(
+        self,
+        values: np.ndarray,
+        sensitivity: float | Sensitivity,
+        *,
+        share: float = 1.0,
+        name: str | None = None,
+    ) -> np.ndarray:
+        """Release an array with Gaussian noise.
+
+        ``sensitivity`` is in L2 norm; a float bounds the norm of one record's contribution.
+        ``share`` is the part of the request's budget that this release uses.
+        """
+        ...
+
+    def count(self, value: int, lower: int, upper: int, *, name: str | None = None) -> int:
+        """Release a whole number, clipped to [lower, upper], with pure differential privacy."""
+        ...
+
+
+class NoisyCurator:
+    """The curator of a private fit.
+
+    Parameters
+    ----------
+    budget : Budget
+        Answers every charge with a noise level.
+    public : PublicFacts
+        The facts that need no protection, the neighbor relation among them.
+    stream : KeyStream
+        Where randomness comes from.
+    on_release : callable, optional
+        Called after every release with the number of releases so far: for progress bars.
+    """
+
+    noiseless = False
+
+    def __init__(
+        self,
+        budget: Budget,
+        public: PublicFacts,
+        stream: KeyStream,
+        on_release: Callable[[int], None] | None = None,
+    ) -> None:
+        self.public = public
+        self._budget = budget
+        self._stream = stream
+        self._on_release = on_release
+        self._n_released = 0
+
+    def select(
+        self,
+        scores: np.ndarray,
+        reach: float | Sensitivity,
+        *,
+        signed: bool = False,
+        excluded: np.ndarray | None = None,
+        name: str | None = None,
+    ) -> int:
+        """Release the number of a candidate with a high score (one selection)."""
+        event = self._budget.charge_selections(1, name)
+        score_range = self._range(reach)
+        if isinstance(event, LaplaceSelections):
+            assert isinstance(reach, float), "published noise is scaled to one record's reach"
+            chosen = laplace_noisy_max(scores, event.scale * reach, self._stream, signed=signed)
+        else:
+            chosen = exponential_mechanism(
+                scores, event.epsilon0, score_range, self._stream, signed=signed, excluded=excluded
+            )
+        self._released(1)
+        return chosen
+
+    def select_many(
+        self,
+        scores: np.ndarray,
+        reach: float | Sensitivity,
+        count: int,
+        *,
+        excluded: np.ndarray | None = None,
+        name: str | None = None,
+    ) -> np.ndarray:
+        """Release ``count`` different candidates, best first; costs ``count`` selections."""
+        event = self._budget.charge_selections(count, name)
+        assert not isinstance(event, LaplaceSelections), "no paper publishes a one-shot top-k"
+        chosen = exponential_top_k(
+            scores, event.epsilon0, self._range(reach), count, self._stream, excluded=excluded
+        )
+        self._released(count)
+        return chosen
+
+    def perturb(
+        self,
+        values: np.ndarray,
+        sensitivity: float | Sensitivity,
+        *,
+        share: float = 1.0,
+        name: str | None = None,
+    ) -> np.ndarray:
+        """Release an array with Gaussian noise."""
+        mu = self._budget.charge_gaussian(share, name)
+        if self._budget.calibration == "published":
+            assert isinstance(sensitivity, float), "published noise is scaled to the stated number"
+            norm = sensitivity
+        else:
+            declared = Sensitivity.of_sum(sensitivity)
+            norm = declared.under(self.public.neighbors) * SUMMATION_SLACK
+        release = gaussian_release(values, norm, mu, self._stream)
+        self._released(0)
+        return release
+
+    def count(self, value: int, lower: int, upper: int, *, name: str | None = None) -> int:
+        """Release a whole number, clipped to [lower, upper], with pure differential privacy."""
+        event = self._budget.charge_count(name)
+        release = noisy_count(value, lower, upper, event.epsilon, self._stream)
+        self._released(1)
+        return release
+
+    def close(self) -> None:
+        """Raise unless exactly the scheduled releases have been made."""
+        self._budget.close()
+
+    def _range(self, reach: float | Sensitivity) -> float:
+        return Sensitivity.of_scores(reach).under(self.public.neighbors) * SUMMATION_SLACK
+
+    def _released(self, count: int) -> None:
+        self._n_released += count
+        if self._on_release is not None:
+            self._on_release(self._n_released)
+
+
+class NoiselessCurator:
+    """Answers exactly. For ``epsilon=inf``, and inside a solver for values that it then protects.
+
+    Nothing that comes out of it may be published as private.
+    """
+
+    noiseless = True
+
+    def __init__(
+        self, public: PublicFacts, on_release: Callable[[int], None] | None = None
+    ) -> None:
+        self.public = public
+        self._on_release = on_release
+        self._n_released = 0
+
+    def select(
+        self,
+        scores: np.ndarray,
+        reach: float | Sensitivity,
+        *,
+        signed: bool = False,
+        excluded: np.ndarray | None = None,
+        name: str | None = None,
+    ) -> int:
+        """The best candidate."""
+        self._n_released += 1
+        if self._on_release is not None:
+            self._on_release(self._n_released)
+        ranked = np.abs(scores) if signed else np.array(scores, dtype=float)
+        if excluded is not None:
+            ranked[excluded] = -np.inf
+        best = int(np.argmax(ranked))
+        return best + len(scores) if signed and scores[best] < 0 else best
+
+    def select_many(
+        self,
+        scores: np.ndarray,
+        reach: float | Sensitivity,
+        count: int,
+        *,
+        excluded: np.ndarray | None = None,
+        name: str | None = None,
+    ) -> np.ndarray:
+        """The ``count`` best candidates, best first."""
+        ranked = np.array(scores, dtype=float)
+        if excluded is not None:
+            ranked[excluded] = -np.inf
+        return np.argsort(-ranked, kind="stable")[:count]
+
+    def perturb(
+        self,
+        values: np.ndarray,
+        sensitivity: float | Sensitivity,
+        *,
+        share: float = 1.0,
+        name: str | None = None,
+    ) -> np.ndarray:
+        """The values as they are."""
+        return np.array(values, dtype=float)
+
+    def count(self, value: int, lower: int, upper: int, *, name: str | None = None) -> int:
+        """The value, clipped."""
+        return min(max(int(value), lower), upper)

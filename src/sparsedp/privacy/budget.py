@@ -1,0 +1,144 @@
+"""What one fit may spend, request by request: every release asks here before noise is drawn."""
+
+import math
+from typing import TypeVar
+
+from sparsedp.privacy.accountants import PrivacyProfile
+from sparsedp.privacy.calibrate import calibrate
+from sparsedp.privacy.events import Event, Gaussians, PureReleases, Selections
+from sparsedp.privacy.neighbors import Neighbors
+from sparsedp.privacy.published import GaussianReleases, LaplaceSelections, PublishedSchedule
+from sparsedp.privacy.schedule import Schedule
+
+ROUNDING = 1e-9
+"""Shares of a Gaussian request may add up to 1 with this much rounding."""
+
+Released = Event | LaplaceSelections | GaussianReleases
+Kind = TypeVar("Kind", bound=Released)
+
+
+class UnscheduledRelease(RuntimeError):
+    """A solver asked for something else than its schedule says."""
+
+
+class Budget:
+    """The calibrated schedule of one fit, and what has been released of it.
+
+    Parameters
+    ----------
+    schedule : Schedule or PublishedSchedule
+        What the solver said that it would ask for.
+    epsilon, delta : float
+        What all of it together may cost.
+    neighbors : {"add_remove", "replace_one"}
+        Only published noise looks at it: sound noise is calibrated in units of sensitivity.
+
+    Notes
+    -----
+    Noise levels come from here and from nowhere else, each together with its charge. Selections
+    must come in the order of the schedule, Gaussian releases may come at any time and in any
+    number as long as their shares add up to one (see accounting.md, the filter argument).
+    """
+
+    def __init__(
+        self,
+        schedule: Schedule | PublishedSchedule,
+        *,
+        epsilon: float,
+        delta: float,
+        neighbors: Neighbors,
+    ) -> None:
+        if isinstance(schedule, PublishedSchedule):
+            self.events: tuple[Released, ...] = tuple(
+                request.event(epsilon, delta, neighbors) for request in schedule.requests
+            )
+        else:
+            self.events = calibrate(schedule, epsilon, delta)
+        self.schedule = schedule
+        self.calibration = "published" if isinstance(schedule, PublishedSchedule) else "sound"
+        self.names = tuple(request.name for request in schedule.requests)
+        self.delta = delta
+        self._spent = [0.0] * len(self.events)
+
+    @property
+    def n_releases(self) -> int:
+        """Selections and other releases of the schedule: what a progress bar counts to."""
+        return sum(_units(event) for event in self.events)
+
+    def proven_epsilon(self) -> float:
+        """The epsilon that the accountant proves for the events at delta; may be infinite."""
+        counted: list[Event] = []
+        for event in self.events:
+            proven = event.proven() if isinstance(event, _PUBLISHED) else event
+            if proven is None:
+                return math.inf
+            counted.append(proven)
+        return PrivacyProfile(tuple(counted)).epsilon(self.delta)
+
+    def charge_selections(
+        self, count: int = 1, name: str | None = None
+    ) -> Selections | LaplaceSelections:
+        """Charge ``count`` selections; the answer carries their noise level."""
+        index, event = self._find(name, (Selections, LaplaceSelections))
+        for later in range(index + 1, len(self.events)):
+            if self._spent[later] and isinstance(self.events[later], Selections):
+                raise UnscheduledRelease(
+                    f"{self.names[index]!r} was asked for after {self.names[later]!r}, "
+                    "against the schedule"
+                )
+        self._charge(index, count, event.count)
+        return event
+
+    def charge_gaussian(self, share: float = 1.0, name: str | None = None) -> float:
+        """Charge a share of a Gaussian request; the answer is sensitivity over noise.
+
+        Published noise is the same for every release and takes no share: each counts as one.
+        """
+        index, event = self._find(name, (Gaussians, GaussianReleases))
+        if isinstance(event, GaussianReleases):
+            self._charge(index, 1, event.count)
+            return 1 / event.multiplier
+        self._charge(index, share, 1)
+        return event.mu * math.sqrt(share)
+
+    def charge_count(self, name: str | None = None) -> PureReleases:
+        """Charge a count; the answer carries its epsilon."""
+        index, event = self._find(name, (PureReleases,))
+        self._charge(index, 1, 1)
+        return event
+
+    def close(self) -> None:
+        """Raise unless exactly the scheduled releases have been made."""
+        for name, event, spent in zip(self.names, self.events, self._spent, strict=True):
+            if abs(spent - _units(event)) > ROUNDING:
+                raise UnscheduledRelease(
+                    f"{spent:g} of {_units(event)} scheduled for {name!r} was released"
+                )
+
+    def _find(self, name: str | None, kinds: tuple[type[Kind], ...]) -> tuple[int, Kind]:
+        found = [
+            (index, event)
+            for index, event in enumerate(self.events)
+            if isinstance(event, kinds) and name in (None, self.names[index])
+        ]
+        if len(found) != 1:
+            raise UnscheduledRelease(
+                f"the schedule has {len(found)} requests of this kind named {name!r}"
+            )
+        return found[0]
+
+    def _charge(self, index: int, amount: float, limit: float) -> None:
+        if not amount > 0 or self._spent[index] + amount > limit + ROUNDING:
+            raise UnscheduledRelease(
+                f"{amount:g} of {self.names[index]!r} was asked for, "
+                f"{limit - self._spent[index]:g} of {limit:g} is left"
+            )
+        self._spent[index] += amount
+
+
+_PUBLISHED = (LaplaceSelections, GaussianReleases)
+
+
+def _units(event: Released) -> int:
+    """What has to be released of an event: selections by number, a Gaussian total as one whole."""
+    return 1 if isinstance(event, Gaussians) else event.count

@@ -1,0 +1,51 @@
+"""What everybody may know about a fit before it starts."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparsedp.privacy.neighbors import Neighbors
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublicFacts:
+    """The facts that a solver may plan with: none of them depends on a private record.
+
+    Parameters
+    ----------
+    n_features : int
+        Features of the data, without the intercept.
+    n_nonzero : int
+        Features the published model may use.
+    n_outputs : int
+        Columns of the weight matrix: 1, or the number of classes when there are more than two.
+    intercept : bool
+        Whether the data carry a constant column after the features.
+    neighbors : {"add_remove", "replace_one"}
+        What the guarantee compares.
+    n_records : int or None
+        Known only under replace-one; under add/remove the number of records is itself private.
+    row_norm : float or None
+        Declared L2 bound of a record's features.
+    initial_weights : ndarray or None
+        Weights of a public model to start from, in unit coordinates.
+    """
+
+    n_features: int
+    n_nonzero: int
+    n_outputs: int = 1
+    intercept: bool = True
+    neighbors: Neighbors = "add_remove"
+    n_records: int | None = None
+    row_norm: float | None = None
+    initial_weights: np.ndarray | None = None
+
+    @property
+    def n_columns(self) -> int:
+        """Features and the constant column."""
+        return self.n_features + self.intercept
+
+    @property
+    def weights_shape(self) -> tuple[int, ...]:
+        """Shape of a model's weights: one column per output, a plain vector if there is one."""
+        return (self.n_columns,) if self.n_outputs == 1 else (self.n_columns, self.n_outputs)

@@ -1,0 +1,90 @@
+"""The privacy record: what was asked, what was released, what is guaranteed, what is not."""
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivacyRecord:
+    """Everything a privacy officer needs to know about one fit; itself safe to publish.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        The guarantee that the fit was asked for (and, if ``calibration`` is "sound", proven).
+    neighbors : str
+        The tables that the guarantee compares.
+    calibration : {"sound", "published", "none"}
+        How the noise was set: proven, by a paper's formula, or not at all (epsilon infinite).
+    proven_epsilon : float
+        What our accountant proves for the noise that was used, at this delta.
+    events : tuple of dict
+        The releases, as the accountant counts them, with the name of their purpose.
+    bounds, target : dict
+        The public promises about features and target that the records were clipped to.
+    solver, loss : dict
+        Name and settings.
+    seeded : bool
+        True if the noise came from a seed: then whoever knows the seed can remove the noise.
+    notes : tuple of str
+        What the reader must know: assumptions, and why a claim is not proven.
+    versions : dict
+        Of the software.
+    """
+
+    epsilon: float
+    delta: float
+    neighbors: str
+    calibration: str
+    proven_epsilon: float
+    events: tuple[dict[str, Any], ...]
+    bounds: dict[str, Any]
+    target: dict[str, Any]
+    solver: dict[str, Any]
+    loss: dict[str, Any]
+    seeded: bool
+    notes: tuple[str, ...]
+    versions: dict[str, str]
+
+    @property
+    def private(self) -> bool:
+        """Whether the release is protected as stated."""
+        return self.calibration == "sound" and not self.seeded
+
+    def statement(self) -> str:
+        """The guarantee in one sentence."""
+        if self.calibration == "none":
+            return "Not private: the model was fitted without noise (epsilon is infinite)."
+        whom = {
+            "add_remove": "with or without any one person's record",
+            "replace_one": "whatever any one record says (the number of records is public)",
+        }[self.neighbors]
+        claim = (
+            f"({self.epsilon:g}, {self.delta:g})-differential privacy: the model would be "
+            f"published with almost the same probability {whom}"
+        )
+        if self.calibration == "published":
+            proven = (
+                "nothing is proven"
+                if math.isinf(self.proven_epsilon)
+                else f"epsilon = {self.proven_epsilon:.4g} is what we can prove"
+            )
+            claim = f"Claimed by the paper, not proven here ({proven}): {claim}"
+        if self.seeded:
+            claim = f"Seeded: not private (for experiments only). With secret noise: {claim}"
+        return claim + "."
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready form; an infinite number is written as the string "inf"."""
+        return _plain(asdict(self) | {"private": self.private, "statement": self.statement()})
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and math.isinf(value):
+        return "inf"
+    return value

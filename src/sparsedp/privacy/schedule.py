@@ -1,0 +1,113 @@
+"""What a solver will ask for, stated before it sees data.
+
+A schedule names the requests and how they share the budget; ``calibrate`` turns it into events.
+"""
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Select:
+    """Ask for ``count`` private selections.
+
+    Parameters
+    ----------
+    count : int
+        How many, at most.
+    share : float, default=1.0
+        Part of the budget, relative to the other ``Select`` and ``Perturb`` requests.
+    name : str, default="select"
+        How the ledger calls it; unique within a schedule.
+    """
+
+    count: int
+    share: float = 1.0
+    name: str = "select"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.count, bool) or not isinstance(self.count, int) or self.count < 1:
+            raise ValueError(
+                f"{self.name}: count must be an integer of at least 1, got {self.count!r}"
+            )
+        _check_share(self.name, self.share)
+
+
+@dataclass(frozen=True)
+class Perturb:
+    """Ask for Gaussian releases; how many share the budget may be decided later.
+
+    Parameters
+    ----------
+    share : float, default=1.0
+        Part of the budget, relative to the other ``Select`` and ``Perturb`` requests.
+    name : str, default="perturb"
+        How the ledger calls it; unique within a schedule.
+    """
+
+    share: float = 1.0
+    name: str = "perturb"
+
+    def __post_init__(self) -> None:
+        _check_share(self.name, self.share)
+
+
+@dataclass(frozen=True)
+class Count:
+    """Ask for one count with integer noise.
+
+    Parameters
+    ----------
+    fraction : float
+        The count is (fraction * epsilon)-differentially private; between 0 and 1.
+    name : str, default="count"
+        How the ledger calls it; unique within a schedule.
+    """
+
+    fraction: float
+    name: str = "count"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.fraction < 1:
+            raise ValueError(
+                f"{self.name}: fraction must lie strictly between 0 and 1, got {self.fraction!r}"
+            )
+
+
+Request = Select | Perturb | Count
+
+
+def _check_share(name: str, share: float) -> None:
+    if not (math.isfinite(share) and share > 0):
+        raise ValueError(f"{name}: share must be a positive finite number, got {share!r}")
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """All that a solver will ask for, in order.
+
+    Parameters
+    ----------
+    requests : tuple of Select, Perturb and Count
+        Empty for a model that releases nothing private.
+    """
+
+    requests: tuple[Request, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "requests", tuple(self.requests))
+        names = [request.name for request in self.requests]
+        if len(set(names)) < len(names):
+            raise ValueError(f"the names of the requests must be unique, got {names}")
+        if self.counted >= 1:
+            raise ValueError(f"the counts ask for {self.counted:g} of epsilon: leave a rest")
+
+    @property
+    def counted(self) -> float:
+        """Part of epsilon that the counts take."""
+        return math.fsum(r.fraction for r in self.requests if isinstance(r, Count))
+
+    @property
+    def total_share(self) -> float:
+        """Sum of the relative shares, by which each is divided."""
+        return math.fsum(r.share for r in self.requests if not isinstance(r, Count))

@@ -1,0 +1,301 @@
+"""The model card: what a reader must know before using or approving a model, as plain data."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from scipy.special import expit, logit
+
+from sparsedp.release.model import PublishedModel, label_text
+
+PRIORS = (0.01, 0.1, 0.5, 0.9)
+"""How sure someone may be beforehand, in the table of odds."""
+
+NEIGHBORS = {
+    "add_remove": "with or without any one record (also the number of records is protected)",
+    "replace_one": "with any one record changed to another (the number of records is public)",
+}
+
+NOT_PROTECTED = (
+    "What the model says about groups or about the world: if smoking predicts illness, it does so "
+    "for people who are not in the data too.",
+    "Feature names, bounds, label set and settings, which are published as they were declared.",
+    "People with more than one record, and families or groups: k records together are "
+    "protected k times less (k times epsilon, and delta grows faster).",
+    "The data themselves, wherever else they are kept or were shown.",
+)
+
+ROUNDING = 1e-9
+"""By this part a recounted epsilon may exceed the stated one: both are sums in floating point."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Release:
+    """One line of the list of releases."""
+
+    purpose: str
+    kind: str
+    count: int | None
+    cost: str
+    meaning: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Odds:
+    """How far the model can move someone's belief about a record, at most."""
+
+    before: float
+    least: float
+    most: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """The content of a model card.
+
+    Parameters
+    ----------
+    title : str
+    private : bool
+        The verdict: protected as stated, or not.
+    reasons : tuple of str
+        Why not; empty if private.
+    remarks : tuple of str
+        What a careful reader should question although the verdict stands.
+    predicts, uses : str
+        What the model says, and from what.
+    statement : str
+        The guarantee in one sentence.
+    compares : str
+        The tables that the guarantee compares.
+    epsilon, delta : float
+        The guarantee that is proven (epsilon may be infinite).
+    recounted : float
+        Epsilon of the listed releases, computed anew for this card.
+    odds : tuple of Odds
+        Empty if nothing is guaranteed.
+    releases : tuple of Release
+    bounds : str
+        The promise about the features, in words.
+    settings : tuple of (str, str)
+    notes, not_protected : tuple of str
+        Assumptions and limits.
+    versions : dict
+    fingerprint : str
+        Of the model file.
+    """
+
+    title: str
+    private: bool
+    reasons: tuple[str, ...]
+    remarks: tuple[str, ...]
+    predicts: str
+    uses: str
+    statement: str
+    compares: str
+    epsilon: float
+    delta: float
+    recounted: float
+    odds: tuple[Odds, ...]
+    releases: tuple[Release, ...]
+    bounds: str
+    settings: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
+    not_protected: tuple[str, ...]
+    versions: dict[str, str]
+    fingerprint: str
+
+    @classmethod
+    def of(cls, model: PublishedModel) -> "Card":
+        """Write the card of a model."""
+        record = model.privacy
+        proven, recounted = float(record["proven_epsilon"]), model.recounted_epsilon()
+        reasons = _reasons(record, recounted)
+        guaranteed = math.isfinite(proven) and not record["seeded"]
+        name = model.target.get("name")
+        return cls(
+            title=f"Model of {name}" if name else "Published model",
+            private=not reasons,
+            reasons=reasons,
+            remarks=_remarks(record),
+            predicts=_predicts(model),
+            uses=f"{len(model.features)} of {model.n_features} features, and a constant",
+            statement=record["statement"],
+            compares=NEIGHBORS[record["neighbors"]],
+            epsilon=max(proven, recounted),
+            delta=record["delta"],
+            recounted=recounted,
+            odds=_odds(max(proven, recounted)) if guaranteed else (),
+            releases=tuple(_release(event, record["neighbors"]) for event in record["events"]),
+            bounds=_bounds(record["bounds"], model.n_features),
+            settings=_settings(record),
+            notes=tuple(record["notes"]),
+            not_protected=NOT_PROTECTED,
+            versions=record["versions"],
+            fingerprint=model.fingerprint(),
+        )
+
+
+def _reasons(record: dict[str, Any], recounted: float) -> tuple[str, ...]:
+    """Why the model is not protected as stated."""
+    reasons = []
+    if record["calibration"] == "none":
+        reasons.append("It was fitted without noise (epsilon is infinite).")
+    if record["seeded"]:
+        reasons.append(
+            "The noise came from a seed: whoever knows or guesses the seed can remove it. "
+            "Fit again without a seed before publishing."
+        )
+    if record["calibration"] == "published":
+        claimed, proven = record["epsilon"], float(record["proven_epsilon"])
+        counted = f"epsilon = {proven:.4g} at delta = {record['delta']:g}"
+        reasons.append(
+            f"The noise follows a paper's formula, which claims epsilon = {claimed:g}; that claim "
+            "is not proven. What our accountant can prove for this noise: "
+            f"{counted if math.isfinite(proven) else 'nothing'}. "
+            "Use calibration='sound' for a proven guarantee."
+        )
+    if recounted > float(record["proven_epsilon"]) * (1 + ROUNDING):
+        reasons.append(
+            f"The listed releases cost epsilon = {recounted:.4g}, more than the file states: "
+            "it is damaged or was changed."
+        )
+    return tuple(reasons)
+
+
+def _remarks(record: dict[str, Any]) -> tuple[str, ...]:
+    remarks = []
+    if record["target"].get("taken_from_data"):
+        remarks.append(
+            "The label set was taken from the data and thereby declared public. If a label could "
+            "be rare enough to point at a person, declare the set (classes=...) instead."
+        )
+    if math.isfinite(float(record["epsilon"])) and float(record["epsilon"]) > 10:
+        remarks.append("Epsilon is above 10: the guarantee is formally there and protects little.")
+    if record["delta"] > 1e-3:
+        remarks.append(
+            "Delta is above 0.001: it should be far below one over the number of records."
+        )
+    return tuple(remarks)
+
+
+def _predicts(model: PublishedModel) -> str:
+    name = model.target.get("name")
+    if model.classes is None:
+        low, high = (model.target.get(key) for key in ("lower", "upper"))
+        limits = "" if low is None else f" (declared between {low:g} and {high:g})"
+        return f"the number {name or 'y'}{limits}, by linear regression"
+    labels = [label_text(label) for label in model.classes]
+    shown = ", ".join(labels[:12]) + (", ..." if len(labels) > 12 else "")
+    what = f"the class {name or 'y'} of a record: {shown}"
+    if model.task == "binary":
+        return f"{what}, by logistic regression; positive margins speak for {labels[1]}"
+    return f"{what}, by one multinomial logistic regression"
+
+
+def _odds(epsilon: float) -> tuple[Odds, ...]:
+    # Odds move by a factor e^epsilon at most, so log-odds by epsilon.
+    return tuple(
+        Odds(
+            before=prior,
+            least=float(expit(logit(prior) - epsilon)),
+            most=float(expit(logit(prior) + epsilon)),
+        )
+        for prior in PRIORS
+    )
+
+
+def _release(event: dict[str, Any], neighbors: str) -> Release:
+    purpose = event["name"]
+    reach = 2 if neighbors == "add_remove" else 4
+    match event["event"]:
+        case "Selections":
+            epsilon0 = event["epsilon0"]
+            return Release(
+                purpose=purpose,
+                kind="choice of the best candidate, exponential mechanism",
+                count=event["count"],
+                cost=f"epsilon0 = {epsilon0:.4g} each",
+                meaning=f"like Gumbel noise of {reach / epsilon0:.4g} times what one record can "
+                "add to a score",
+            )
+        case "LaplaceSelections":
+            return Release(
+                purpose=purpose,
+                kind="choice of the best candidate, Laplace noise (published formula)",
+                count=event["count"],
+                cost=f"epsilon0 = {event['epsilon0']:.4g} each",
+                meaning=f"Laplace noise of {event['scale']:.4g} times what one record can add to "
+                "a score",
+            )
+        case "Gaussians":
+            mu = event["mu"]
+            return Release(
+                purpose=purpose,
+                kind="numbers with Gaussian noise",
+                count=None,
+                cost=f"mu = {mu:.4g} together",
+                meaning=f"like one release with noise of {1 / mu:.4g} times what one record can "
+                "change",
+            )
+        case "GaussianReleases":
+            mu = event["mu"]
+            return Release(
+                purpose=purpose,
+                kind="numbers with Gaussian noise (published formula)",
+                count=event["count"],
+                cost="no limit is proven" if mu is None else f"mu = {mu:.4g} together",
+                meaning=f"noise of {event['multiplier']:.4g} times the sensitivity that the paper "
+                "states",
+            )
+        case "PureReleases":
+            return Release(
+                purpose=purpose,
+                kind="a whole number with two-sided geometric noise",
+                count=event["count"],
+                cost=f"epsilon = {event['epsilon']:.4g} each",
+                meaning=f"noise of {1 / event['epsilon']:.4g} times the width of its public range",
+            )
+        case other:
+            raise ValueError(f"unknown event {other!r}")
+
+
+def _bounds(bounds: dict[str, Any], n_features: int) -> str:
+    lower, upper = bounds["lower"], bounds["upper"]
+    if isinstance(lower, list):
+        text = f"every one of the {n_features:,} features has limits of its own"
+    else:
+        text = f"all {n_features:,} features lie between {lower:g} and {upper:g}"
+    if "row_norm" in bounds:
+        text += f"; the L2 norm of a record is at most {bounds['row_norm']:g}"
+    return text
+
+
+def _settings(record: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    rows = [
+        ("epsilon", _text(record["epsilon"])),
+        ("delta", f"{record['delta']:g}"),
+        ("neighbors", record["neighbors"]),
+        ("calibration", record["calibration"]),
+        ("noise", "from a seed" if record["seeded"] else "secret, cryptographic"),
+        ("loss", call_text(record["loss"])),
+        ("solver", call_text(record["solver"])),
+    ]
+    return tuple(rows)
+
+
+def call_text(described: dict[str, Any]) -> str:
+    """A solver or loss as one would write it in Python, from its name and settings."""
+    arguments = {name: value for name, value in described.items() if name != "name"}
+    if "count_solver" in arguments and arguments.get("n_nonzero") != "count":
+        # Settings of a private count that did not take place would only mislead.
+        for unused in ("count_solver", "count_fraction", "precision"):
+            del arguments[unused]
+    inside = ", ".join(f"{name}={_text(value)}" for name, value in arguments.items())
+    return f"{described['name']}({inside})"
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, dict) and "name" in value:
+        return call_text(value)
+    return f"{value:g}" if isinstance(value, float) else repr(value).strip("'")

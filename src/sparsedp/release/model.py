@@ -1,0 +1,329 @@
+"""A published model: everything that leaves, in one JSON file, and predictions from it."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit, softmax
+
+from sparsedp.data.gate import as_float64, column_names
+from sparsedp.data.linear import linear_predictor
+from sparsedp.privacy import PrivacyProfile
+from sparsedp.privacy.events import event_from_dict
+from sparsedp.privacy.published import GaussianReleases, LaplaceSelections
+from sparsedp.release.read import FORMAT, fields_of
+
+FILE = "model.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Feature:
+    """A feature that the model uses.
+
+    Parameters
+    ----------
+    index : int
+        Column in the table that the model was fitted to.
+    name : str or None
+        Name of that column, if it had one.
+    lower, upper : float
+        Values are clipped to these before they are multiplied.
+    coef : tuple of float
+        One per output.
+    """
+
+    index: int
+    name: str | None
+    lower: float
+    upper: float
+    coef: tuple[float, ...]
+
+    @property
+    def label(self) -> str:
+        """What a reader calls it: its name, or x and its number."""
+        return f"x{self.index}" if self.name is None else self.name
+
+    @property
+    def effect(self) -> tuple[float, ...]:
+        """Change of each output as the feature goes from its lower to its upper bound."""
+        return tuple(value * (self.upper - self.lower) for value in self.coef)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedModel:
+    """A fitted model without the estimator: small, readable, and all that predictions need.
+
+    Parameters
+    ----------
+    task : {"binary", "multinomial", "linear"}
+    n_features : int
+        Of the table that the model was fitted to.
+    features : tuple of Feature
+        Those with a non-zero coefficient, by index. A million others cost nothing.
+    intercept : tuple of float
+        One per output: a single one, or one per class when there are more than two.
+    classes : tuple or None
+        Labels in the order of the outputs; None for a linear model.
+    target : dict
+        What was declared about the target, and its ``name`` if it has one.
+    privacy : dict
+        What ``PrivacyRecord.to_dict`` wrote.
+    categories : dict of str to tuple of str
+        Text columns that features such as "color=red" were made from, with their declared values.
+
+    Privacy
+    -------
+    Every field is a release or public, so the file may be published under the guarantee in
+    ``privacy``. Predictions for other records reveal nothing more about the records of the fit.
+    """
+
+    task: str
+    n_features: int
+    features: tuple[Feature, ...]
+    intercept: tuple[float, ...]
+    classes: tuple[Any, ...] | None
+    target: dict[str, Any]
+    privacy: dict[str, Any]
+    categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        feature_names: Sequence[str] | None = None,
+        target_name: str | None = None,
+        categories: Mapping[str, Sequence[Any]] | None = None,
+    ) -> "PublishedModel":
+        """Take what a fitted SparseLogisticRegression or SparseLinearRegression releases.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+        feature_names : sequence of str, optional
+            Of all columns, if the estimator was fitted to an array without names.
+        target_name : str, optional
+            What is predicted, for the reader.
+        categories : dict, optional
+            Declared values of text columns, as given to ``read_table``.
+        """
+        try:
+            record = estimator.privacy_.to_dict()
+        except AttributeError:
+            raise ValueError(
+                "only a fitted sparsedp estimator can be published: call fit"
+            ) from None
+        coef = np.atleast_2d(estimator.coef_)
+        lower, upper = estimator.clip_bounds_
+        names = getattr(estimator, "feature_names_in_", feature_names)
+        if names is not None and len(names) != coef.shape[1]:
+            raise ValueError(f"{len(names)} feature names for a model of {coef.shape[1]} features")
+        features = tuple(
+            Feature(
+                index=j,
+                name=None if names is None else str(names[j]),
+                lower=float(lower[j]),
+                upper=float(upper[j]),
+                coef=tuple(coef[:, j].tolist()),
+            )
+            for j in np.flatnonzero(coef.any(axis=0)).tolist()
+        )
+        classes = record["target"].get("classes")
+        used = {feature.label for feature in features}
+        return cls(
+            task="linear" if classes is None else "binary" if len(classes) == 2 else "multinomial",
+            n_features=coef.shape[1],
+            features=features,
+            intercept=tuple(np.atleast_1d(estimator.intercept_).tolist()),
+            classes=None if classes is None else tuple(classes),
+            target=record["target"] | ({} if target_name is None else {"name": target_name}),
+            privacy=record,
+            categories={
+                column: tuple(map(str, values))
+                for column, values in (categories or {}).items()
+                if used & {f"{column}={value}" for value in values}
+            },
+        )
+
+    @property
+    def coef(self) -> dict[int, tuple[float, ...]]:
+        """Coefficients by column, one value per output; all others are zero."""
+        return {feature.index: feature.coef for feature in self.features}
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of the features that the model uses; x0, x1, ... if the table had none."""
+        return tuple(feature.label for feature in self.features)
+
+    @property
+    def named(self) -> bool:
+        """Whether features are found by name; otherwise by position."""
+        return all(feature.name is not None for feature in self.features)
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """What each column of coefficients speaks for."""
+        if self.classes is None:
+            return (self.target.get("name", "target"),)
+        shown = self.classes[1:] if self.task == "binary" else self.classes
+        return tuple(map(label_text, shown))
+
+    def decision_function(self, X: Any, feature_names: Sequence[str] | None = None) -> np.ndarray:
+        """Margins: shape (n,), or (n, n_classes) for more than two classes.
+
+        Parameters
+        ----------
+        X : array, sparse array or data frame
+            Columns go by name if they have names and the model knows them (then only the features
+            that the model uses are needed), else by position.
+        feature_names : sequence of str, optional
+            Names of the columns of an array.
+        """
+        values = self._columns(X, feature_names)
+        coef = np.array([feature.coef for feature in self.features]).reshape(
+            -1, len(self.intercept)
+        )
+        lower, upper = (
+            np.array([getattr(feature, name) for feature in self.features], dtype=np.float64)
+            for name in ("lower", "upper")
+        )
+        margins = linear_predictor(
+            values, np.ascontiguousarray(coef.T), np.array(self.intercept), lower, upper
+        )
+        return margins[:, 0] if margins.shape[1] == 1 else margins
+
+    def predict(self, X: Any, feature_names: Sequence[str] | None = None) -> np.ndarray:
+        """The most probable class of each record, or the predicted number."""
+        margins = self.decision_function(X, feature_names)
+        if self.classes is None:
+            return margins
+        codes = (margins > 0).astype(int) if margins.ndim == 1 else margins.argmax(axis=1)
+        return _label_array(self.classes)[codes]
+
+    def predict_proba(self, X: Any, feature_names: Sequence[str] | None = None) -> np.ndarray:
+        """Probability of each class, columns in the order of ``classes``."""
+        if self.classes is None:
+            raise ValueError("a linear model predicts numbers, not probabilities: use predict")
+        margins = self.decision_function(X, feature_names)
+        if margins.ndim == 1:
+            return np.column_stack([expit(-margins), expit(margins)])
+        return softmax(margins, axis=1)
+
+    def recounted_epsilon(self) -> float:
+        """Epsilon that the accountant gives for the listed releases, computed anew.
+
+        Privacy
+        -------
+        Lets a reader check the statement in the file: at the stated delta this must not exceed the
+        epsilon that the record claims to have proven.
+        """
+        if self.privacy["calibration"] == "none":
+            return float("inf")
+        events = [_counted(event) for event in self.privacy["events"]]
+        if None in events:
+            return float("inf")
+        return PrivacyProfile(tuple(events)).epsilon(self.privacy["delta"])
+
+    def to_json(self) -> str:
+        """The model file's text; numbers keep every bit."""
+        content = {
+            "format": FORMAT,
+            "task": self.task,
+            "target": self.target,
+            "classes": None if self.classes is None else list(self.classes),
+            "n_features": self.n_features,
+            "features": [vars(feature) for feature in self.features],
+            "intercept": self.intercept,
+            "categories": self.categories,
+            "privacy": self.privacy,
+        }
+        return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def fingerprint(self) -> str:
+        """SHA-256 of the model file, by which a signed report names its model."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()
+
+    def save(self, folder: str | Path) -> Path:
+        """Write model.json into a folder, which is made if needed; return the file's path."""
+        path = Path(folder) / FILE
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(self.to_json(), encoding="utf-8")
+        return path
+
+    @classmethod
+    def load(cls, path: str | Path) -> "PublishedModel":
+        """Read a model file, or the model.json of a folder; what is not a valid model raises."""
+        path = Path(path)
+        path = path / FILE if path.is_dir() else path
+        if not path.exists():
+            raise FileNotFoundError(f"{path}: there is no model here")
+        content = fields_of(path.read_text(encoding="utf-8"), str(path))
+        features = tuple(Feature(**item) for item in content.pop("features"))
+        return cls(features=features, **content)
+
+    def _columns(self, X: Any, names: Sequence[str] | None) -> Any:
+        """The used columns as numbers, in the model's order."""
+        columns = column_names(X)  # None unless X is a data frame
+        if columns is None and not sparse.issparse(X):
+            X = np.asarray(X)
+        if columns is None and X.ndim != 2:
+            raise ValueError("X must have one row per record and one column per feature")
+        support = self._positions(X.shape[1], columns if names is None else names)
+        if sparse.issparse(X):
+            values = X.tocsr()[:, support]  # pyrefly: ignore[missing-attribute]
+            stored = values.data
+        elif columns is not None:
+            # Column by column in memory, as NumPy picks columns from an array.
+            values = stored = np.empty((X.shape[0], len(support)), order="F")
+            for k, j in enumerate(support):
+                values[:, k] = as_float64(X[columns[j]], f"column {columns[j]!r}", "raise")
+        else:
+            values = stored = X[:, support].astype(np.float64)
+        if not np.isfinite(stored).all():
+            raise ValueError("X contains NaN or infinity in a feature that the model uses")
+        return values
+
+    def _positions(self, n_columns: int, names: Sequence[Any] | None) -> list[int]:
+        """Where the data have the features that the model uses."""
+        if self.named and names is not None:
+            position = {name: j for j, name in enumerate(names)}
+            missing = [name for name in self.feature_names if name not in position]
+            if missing:
+                shown = ", ".join(map(repr, missing[:5])) + (", ..." if len(missing) > 5 else "")
+                raise ValueError(f"the model needs the columns {shown}, which the data do not have")
+            return [position[name] for name in self.feature_names]
+        if n_columns != self.n_features:
+            raise ValueError(
+                f"the model was fitted to {self.n_features} features, the data have {n_columns}: "
+                "give the same columns in the same order"
+            )
+        return [feature.index for feature in self.features]
+
+
+def label_text(label: Any) -> str:
+    """A label as a reader writes it: 1 for 1.0."""
+    return f"{label:.15g}" if isinstance(label, float) else str(label)
+
+
+def _label_array(classes: tuple[Any, ...]) -> np.ndarray:
+    """Labels as an array that keeps each label's type."""
+    array = np.array(classes)
+    return array if array.tolist() == list(classes) else np.array(classes, dtype=object)
+
+
+def _counted(event: dict[str, Any]) -> Any:
+    """What the accountant counts for a listed release; None if nothing is proven for it."""
+    content = {key: value for key, value in event.items() if key != "name"}
+    fields = {key: value for key, value in content.items() if key != "event"}
+    match content.get("event"):
+        case "LaplaceSelections":
+            return LaplaceSelections(**fields).proven()
+        case "GaussianReleases":
+            return GaussianReleases(**fields).proven()
+        case _:
+            return event_from_dict(content)

@@ -1,0 +1,171 @@
+"""Strict reading of a model file: what is not exactly a model is refused with a reason."""
+
+import json
+import math
+from collections.abc import Callable
+from typing import Any
+
+FORMAT = "sparsedp-model/1"
+N_CLASSES = {"binary": "2", "multinomial": "3 or more", "linear": "no"}
+PRIVACY = {
+    "epsilon": (int, float, str),
+    "delta": (int, float),
+    "neighbors": str,
+    "calibration": str,
+    "proven_epsilon": (int, float, str),
+    "events": list,
+    "bounds": dict,
+    "target": dict,
+    "solver": dict,
+    "loss": dict,
+    "seeded": bool,
+    "notes": list,
+    "versions": dict,
+    "private": bool,
+    "statement": str,
+}
+
+
+def fields_of(text: str, where: str) -> dict[str, Any]:
+    """Check a model file's text and return the fields of a PublishedModel.
+
+    Parameters
+    ----------
+    text : str
+    where : str
+        The file, for messages.
+
+    Returns
+    -------
+    dict
+        ``features`` holds a dict per feature, lists have become tuples.
+    """
+
+    def need(condition: bool, reason: str) -> None:
+        if not condition:
+            raise ValueError(f"{where} is not a model that sparsedp can read: {reason}")
+
+    try:
+        content = json.loads(text, parse_constant=lambda name: need(False, f"it holds {name}"))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{where} is not a model that sparsedp can read: {error}") from None
+    need(isinstance(content, dict), "it is not a JSON object")
+    found = content.pop("format", None)
+    need(found == FORMAT, f'its format is {found!r}, not "{FORMAT}"')
+    known = {"task", "target", "classes", "n_features", "features", "intercept", "categories"}
+    _check_keys(content, known | {"privacy"}, "the file", need)
+    need(content["task"] in N_CLASSES, f"unknown task {content['task']!r}")
+    need(isinstance(content["target"], dict), "target must be an object")
+    _check_privacy(content["privacy"], need)
+    n_outputs = _check_classes(content["task"], content["classes"], need)
+    need(
+        content["classes"] == content["target"].get("classes"),
+        "classes and the classes of the target differ",
+    )
+    intercept, n_features = content["intercept"], content["n_features"]
+    need(_numbers(intercept, n_outputs), f"intercept must list {n_outputs} finite numbers")
+    need(_whole(n_features) and n_features >= 1, "n_features must be a whole number above 0")
+    features = content["features"]
+    need(isinstance(features, list), "features must be a list")
+    for item in features:
+        _check_feature(item, n_features, n_outputs, need)
+    indices = [item["index"] for item in features]
+    need(indices == sorted(set(indices)), "features must be listed once each, by index")
+    names = [item["name"] for item in features if item["name"] is not None]
+    need(len(names) in (0, len(features)), "either all features have names or none")
+    need(len(set(names)) == len(names), "two features share a name")
+    categories = content["categories"]
+    need(
+        isinstance(categories, dict)
+        and all(
+            isinstance(values, list) and all(isinstance(value, str) for value in values)
+            for values in categories.values()
+        ),
+        "categories must list the values of text columns",
+    )
+    return content | {
+        "intercept": tuple(map(float, intercept)),
+        "classes": None if content["classes"] is None else tuple(content["classes"]),
+        "features": [
+            item
+            | {"coef": tuple(map(float, item["coef"]))}
+            | {key: float(item[key]) for key in ("lower", "upper")}
+            for item in features
+        ],
+        "categories": {name: tuple(values) for name, values in categories.items()},
+    }
+
+
+def _check_privacy(privacy: Any, need: Callable[[bool, str], None]) -> None:
+    _check_keys(privacy, set(PRIVACY), "privacy", need)
+    for name, kind in PRIVACY.items():
+        right = isinstance(privacy[name], kind) and (
+            kind is bool or not isinstance(privacy[name], bool)
+        )
+        need(right, f"privacy.{name} is a {type(privacy[name]).__name__}")
+    for name in ("epsilon", "proven_epsilon"):
+        value = privacy[name]
+        need(
+            value == "inf" if isinstance(value, str) else value > 0, f"privacy.{name} is {value!r}"
+        )
+    need(0 < privacy["delta"] < 1, f"privacy.delta is {privacy['delta']!r}")
+    # The verdict follows from the other fields: a file that says otherwise was tampered with.
+    private = privacy["calibration"] == "sound" and not privacy["seeded"]
+    need(privacy["private"] == private, "privacy.private contradicts calibration and seeded")
+    need(
+        (privacy["epsilon"] == "inf") == (privacy["calibration"] == "none"),
+        "privacy.epsilon contradicts privacy.calibration",
+    )
+    need(all(isinstance(event, dict) for event in privacy["events"]), "an event is not an object")
+
+
+def _check_classes(task: str, classes: Any, need: Callable[[bool, str], None]) -> int:
+    """Check the labels; return the number of outputs."""
+    count = len(classes) if isinstance(classes, list) else 0
+    right = {"binary": count == 2, "multinomial": count > 2, "linear": classes is None}[task]
+    need(right, f"a {task} model has {N_CLASSES[task]} classes")
+    if classes is None:
+        return 1
+    need(
+        all(isinstance(label, str | int | float) for label in classes)
+        and len(set(classes)) == count,
+        "classes must be distinct texts or numbers",
+    )
+    return 1 if count == 2 else count
+
+
+def _check_feature(
+    item: Any, n_features: int, n_outputs: int, need: Callable[[bool, str], None]
+) -> None:
+    _check_keys(item, {"index", "name", "lower", "upper", "coef"}, "a feature", need)
+    index, name = item["index"], item["name"]
+    need(_whole(index) and 0 <= index < n_features, f"no feature has the index {index!r}")
+    where = f"feature {index}"
+    need(name is None or isinstance(name, str), f"{where}: the name must be text or null")
+    need(
+        _numbers([item["lower"], item["upper"]], 2) and item["lower"] < item["upper"],
+        f"{where}: lower must be a number below upper",
+    )
+    need(_numbers(item["coef"], n_outputs), f"{where}: coef must list {n_outputs} finite numbers")
+
+
+def _check_keys(item: Any, known: set[str], where: str, need: Callable[[bool, str], None]) -> None:
+    need(isinstance(item, dict), f"{where} is not an object")
+    missing, unknown = sorted(known - set(item)), sorted(set(item) - known)
+    need(not missing, f"{where} lacks {', '.join(missing)}")
+    need(not unknown, f"{where} has unknown fields {', '.join(unknown)}")
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _numbers(values: Any, count: int) -> bool:
+    return (
+        isinstance(values, list)
+        and len(values) == count
+        and all(
+            isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+            for value in values
+        )
+    )

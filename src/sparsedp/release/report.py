@@ -1,0 +1,143 @@
+"""One HTML page about a model, for whoever must approve it: no scripts, nothing from elsewhere."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from sparsedp.release.card import Card
+from sparsedp.release.model import Feature, PublishedModel
+
+MOST_BARS = 40
+"""Features beyond these are listed in a table without bars."""
+
+CLASSES_PER_CHART = 4
+"""More classes continue in a further chart below."""
+
+WIDTH = 200
+"""Of a bar's drawing, in its own units."""
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A coefficient as a bar: where it starts and how long it is, from 0 to WIDTH."""
+
+    coef: float
+    start: float
+    length: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """A feature with a bar per output."""
+
+    feature: Feature
+    bars: tuple[Bar, ...]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """The features of a model against some of its outputs."""
+
+    outputs: tuple[str, ...]
+    rows: tuple[Row, ...]
+    intercept: tuple[float, ...]
+    zero: float
+
+
+def write_report(
+    model: PublishedModel, path: str | Path, evaluation: Mapping[str, Any] | None = None
+) -> Path:
+    """Write the report of a model; return its path.
+
+    Parameters
+    ----------
+    model : PublishedModel
+    path : str or Path
+        Of the HTML file.
+    evaluation : mapping, optional
+        Scores on other data, as ``sparsedp evaluate --json`` prints them: ``data`` says which data,
+        ``metrics`` maps a metric to its value for each of the compared models.
+
+    Privacy
+    -------
+    Says only what the model file says, so it may be published with it. Scores that are given as
+    `evaluation` are printed as they are and are not covered by the guarantee.
+    """
+    path = Path(path)
+    path.write_text(render_report(model, evaluation), encoding="utf-8")
+    return path
+
+
+def render_report(model: PublishedModel, evaluation: Mapping[str, Any] | None = None) -> str:
+    """The report as text; see :func:`write_report`."""
+    environment = Environment(
+        loader=PackageLoader("sparsedp.release"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"number": _number, "percent": _percent}
+    ordered = by_effect(model)
+    return environment.get_template("report.html").render(
+        card=Card.of(model),
+        model=model,
+        charts=_charts(model, ordered[:MOST_BARS]),
+        further=ordered[MOST_BARS:],
+        width=WIDTH,
+        evaluation=None if evaluation is None else _checked(evaluation),
+    )
+
+
+def by_effect(model: PublishedModel) -> list[Feature]:
+    """Features by their largest effect across the declared range, strongest first."""
+    return sorted(model.features, key=lambda feature: -max(map(abs, feature.effect)))
+
+
+def _charts(model: PublishedModel, features: list[Feature]) -> list[Chart]:
+    effects = [0.0, *(value for feature in features for value in feature.effect)]
+    low, high = min(effects), max(effects)
+    scale = WIDTH / (high - low or 1.0)
+    charts = []
+    for first in range(0, len(model.outputs), CLASSES_PER_CHART):
+        part = slice(first, first + CLASSES_PER_CHART)
+        rows = tuple(
+            Row(
+                feature,
+                tuple(
+                    Bar(coef, (min(effect, 0.0) - low) * scale, abs(effect) * scale)
+                    for coef, effect in zip(feature.coef[part], feature.effect[part], strict=True)
+                ),
+            )
+            for feature in features
+        )
+        charts.append(Chart(model.outputs[part], rows, model.intercept[part], -low * scale))
+    return charts
+
+
+def _checked(evaluation: Mapping[str, Any]) -> Mapping[str, Any]:
+    metrics = evaluation.get("metrics")
+    if not isinstance(metrics, dict) or not all(isinstance(row, dict) for row in metrics.values()):
+        raise ValueError(
+            "an evaluation needs metrics such as {'accuracy': {'model': 0.9, 'null': 0.5}}: "
+            "write it by 'sparsedp evaluate --json'"
+        )
+    return {"data": str(evaluation.get("data", "data not named")), "metrics": metrics}
+
+
+def _number(value: float | None, digits: int = 4) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, float) and math.isinf(value):
+        return "infinite"
+    return f"{value:.{digits}g}".replace("e-0", "e-").replace("-", "−")
+
+
+def _percent(value: float) -> str:
+    text = f"{100 * value:.1f}"
+    # A bound below certainty must not read as certainty.
+    return {"100.0": "> 99.9", "0.0": "< 0.1"}.get(text, text.removesuffix(".0")) + " %"

@@ -1,0 +1,419 @@
+"""The command line: every verb, what it prints, what it refuses, and that its page is complete."""
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+from scipy import sparse
+from sklearn import metrics
+
+from sparsedp import Ledger
+from sparsedp.cli import VERBS, main
+from sparsedp.cli.declaration import Declaration
+from sparsedp.cli.solver import build_solver
+from sparsedp.release import PublishedModel
+from sparsedp.solvers import FrankWolfe, Sparsifier
+
+PAGE = Path(__file__).parents[2] / "docs" / "command-line.md"
+N = 619
+PRIVACY = ("--epsilon", "2", "--delta", "1e-5")
+QUICK = ("--set", "n_steps=20", "--seed", "1")
+
+BOUNDS = """
+[target]
+column = "buys"
+classes = ["no", "yes"]
+
+[bounds]
+lower = -1
+upper = 1
+
+[features."age"]
+lower = 0
+upper = 100
+
+[features."color"]
+categories = ["red", "green", "blue"]
+
+[features."name, full"]
+drop = true
+"""
+
+
+def run(*arguments: object, ok: bool = True) -> Result:
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    if ok:
+        assert result.exit_code == 0, result.output
+    elif not isinstance(result.exception, SystemExit):
+        raise AssertionError("a bug, not bad input") from result.exception
+    return result
+
+
+def refused(*arguments: object) -> str:
+    """The one sentence on stderr."""
+    result = run(*arguments, ok=False)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("Error: ")
+    assert result.stderr.count("\n") == 1
+    return result.stderr
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    """A folder with data and bounds, and the shell in it."""
+    random = np.random.default_rng(0)
+    age, u, v = random.uniform(20, 90, N), random.uniform(-1, 1, N), random.uniform(-1, 1, N)
+    color = random.choice(["red", "green", "blue", "pink"], N)
+    buys = np.where(age / 50 + 2 * u + (color == "red") > 1.5, "yes", "no")
+    with (tmp_path / "people.csv").open("w", newline="") as handle:
+        writer = csv.writer(handle)
+        writer.writerow(["name, full", "age", "u", "color", "v", "buys", "price"])
+        rows = zip(age, u, color, v, buys, 3 * u - v, strict=True)
+        writer.writerows([f"person {i}", *row] for i, row in enumerate(rows))
+    (tmp_path / "bounds.toml").write_text(BOUNDS)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def fit(*more: object, data: str = "people.csv") -> Result:
+    return run("fit", data, "--bounds", "bounds.toml", "--drop", "price", *PRIVACY, *QUICK, *more)
+
+
+def test_help_loads_nothing_heavy():
+    code = (
+        "import sys; from sparsedp.cli import main; main(['--help'], standalone_mode=False); "
+        "print([name for name in ('numpy', 'scipy', 'sklearn', 'jinja2') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+    for verb in VERBS:
+        assert f"\n  {verb} " in done.stdout
+
+
+def test_it_runs_as_a_module():
+    done = subprocess.run(
+        [sys.executable, "-m", "sparsedp.cli", "--version"], capture_output=True, text=True
+    )
+    assert done.stdout.startswith("sparsedp, version")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_and_option_is_documented(verb):
+    page = PAGE.read_text(encoding="utf-8")
+    command = main.get_command(click.Context(main), verb)
+    assert command is not None
+    assert f"## `sparsedp {verb}" in page
+    section = page.split(f"## `sparsedp {verb}")[1].split("\n## ")[0]
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            for name in [*parameter.opts, *parameter.secondary_opts]:
+                assert f"`{name}" in section, f"{verb} {name}"
+        else:
+            assert parameter.name is not None
+            assert parameter.name.upper() in section
+    assert main.get_command(click.Context(main), "unknown") is None
+
+
+def test_from_init_to_report(folder):
+    fit("-o", "m", "--n-nonzero", "4")
+    assert sorted(path.name for path in Path("m").iterdir()) == [
+        "model.json",
+        "report.html",
+        "run.toml",
+    ]
+    model = PublishedModel.load("m")
+    assert model.target["name"] == "buys"
+    assert model.categories == {"color": ("red", "green", "blue")}
+    output = run("predict", "m", "people.csv").stdout
+    rows = list(csv.DictReader(io.StringIO(output)))
+    assert list(rows[0]) == ["prediction", "probability of no", "probability of yes"]
+    assert len(rows) == N
+    run("predict", "m/model.json", "people.csv", "-o", "p.csv")
+    assert Path("p.csv").read_text() == output
+
+    truth = [row["buys"] for row in csv.DictReader(Path("people.csv").open())]
+    scores = json.loads(run("evaluate", "m", "people.csv", "--json").stdout)
+    yes = np.array([float(row["probability of yes"]) for row in rows])
+    found = {name: row["model"] for name, row in scores["metrics"].items()}
+    predicted = [row["prediction"] for row in rows]
+    assert found["accuracy"] == pytest.approx(metrics.accuracy_score(truth, predicted))
+    assert found["log loss"] == pytest.approx(metrics.log_loss(truth, yes))
+    assert found["AUC"] == pytest.approx(metrics.roc_auc_score(np.array(truth) == "yes", yes))
+    assert "NOT private" in run("evaluate", "m", "people.csv", "--target", "buys").stdout
+
+    Path("scores.json").write_text(json.dumps(scores))
+    shown = run("report", "m", "--evaluation", "scores.json", "-o", "r.html").stdout
+    assert "Counted anew: epsilon = " in shown
+    assert "log loss" in Path("r.html").read_text(encoding="utf-8")
+    run("report", "m/model.json")
+
+
+def test_init_asks_for_what_fit_needs(folder):
+    Path("bounds.toml").unlink()
+    run("init", "people.csv", "--target", "buys")
+    text = Path("bounds.toml").read_text()
+    assert 'column = "buys"' in text
+    assert '# [features."name, full"]' in text
+    assert "person 1" not in text
+    assert "exists" in refused("init", "people.csv")
+    run("init", "people.csv", "--force")
+    assert "no column 'nope'" in refused("init", "people.csv", "--target", "nope", "--force")
+    sentence = refused("fit", "people.csv", "--bounds", "bounds.toml", "--target", "buys", *PRIVACY)
+    assert "'age'" in sentence
+    assert "fill" in sentence
+    assert not Path("model").exists()
+
+
+def test_fit_says_nothing_private(folder):
+    result = fit("-o", "m")
+    texts = [result.output, *(path.read_text(encoding="utf-8") for path in Path("m").iterdir())]
+    for text in texts:
+        assert str(N) not in text
+        assert "accuracy" not in text
+        assert str(folder) not in text
+    assert "NOT PRIVATE" in result.stdout
+    assert "++++" in result.stdout
+
+
+def test_a_run_can_be_repeated(folder):
+    fit("-o", "first", "--n-nonzero", "3", "--no-intercept", "--neighbors", "replace_one")
+    result = run("fit", "--config", "first/run.toml", "-o", "second", "--json")
+    assert json.loads(result.stdout)["private"] is False
+    assert PublishedModel.load("first") == PublishedModel.load("second")
+    assert Path("first/run.toml").read_text() == Path("second/run.toml").read_text()
+    # The command line goes before the file.
+    run("fit", "--config", "first/run.toml", "-o", "third", "--epsilon", "9")
+    assert PublishedModel.load("third").privacy["epsilon"] == 9
+    assert "no [fit] table" in refused("fit", "--config", "bounds.toml")
+    Path("odd.toml").write_text("[fit]\nepsilom = 1\n")
+    assert "epsilom" in refused("fit", "--config", "odd.toml")
+
+
+def test_without_a_seed_the_model_is_private(folder):
+    arguments = ("fit", "people.csv", "--bounds", "bounds.toml", "--drop", "price")
+    result = run(*arguments, *PRIVACY, "--set", "n_steps=20")
+    assert result.stdout.startswith("PRIVATE as stated: (2, 1e-05)-differential privacy")
+    assert "already holds a model" in refused(*arguments, *PRIVACY)
+    run(*arguments, *PRIVACY, "--set", "n_steps=20", "--force")
+
+
+def test_published_calibration_warns(folder):
+    result = fit("-o", "m", "--calibration", "published", "--neighbors", "replace_one")
+    assert "Warning: published calibration" in result.stderr
+    assert PublishedModel.load("m").privacy["calibration"] == "published"
+    assert "claims epsilon = 2" in run("report", "m").stdout
+
+
+def test_a_ledger_is_charged_and_refuses(folder):
+    assert "no ledger at l" in refused("ledger", "l")
+    assert "no ledger at l" in refused(*_fit_arguments(), "--ledger", "l")
+    fit("-o", "a", "--ledger", "l", "--ledger-epsilon", "3", "--ledger-delta", "1e-4")
+    assert Ledger(path="l").remaining() == (1.0, 9e-5)
+    sentence = refused(*_fit_arguments(), "--ledger", "l", "-o", "b")
+    assert "nothing was charged" in sentence
+    assert not Path("b").exists()
+    assert len(Ledger(path="l").history()) == 1
+    assert "Left    epsilon = 1, delta = 9e-05" in run("ledger", "l").stdout
+    shown = json.loads(run("ledger", "l", "--json").stdout)
+    assert shown["history"][0]["epsilon"] == 2
+    assert "made once" in refused("ledger", "l", "--create", "--epsilon", "9", "--delta", "0")
+    assert "cannot be changed" in refused("ledger", "l", "--epsilon", "9")
+    assert "Nothing has been" in run("ledger", "k", "--create", "--epsilon", 1, "--delta", 0).stdout
+    Path("text").write_text("no database")
+    assert "not a ledger" in refused("ledger", "text")
+
+
+def _fit_arguments() -> tuple[str, ...]:
+    return ("fit", "people.csv", "--bounds", "bounds.toml", "--drop", "price", *PRIVACY, *QUICK)
+
+
+REFUSALS = {
+    "no data": (("fit",), "DATA"),
+    "no such file": (("fit", "nope.csv", "--bounds", "1", *PRIVACY), "nope.csv"),
+    "no epsilon": (("fit", "people.csv", "--bounds", "1", "--delta", "1e-5"), "--epsilon"),
+    "negative epsilon": (
+        ("fit", "u.csv", "--bounds", "1", "--target", "y", "--epsilon", "-1", "--delta", "1e-5"),
+        "epsilon must be a positive",
+    ),
+    "no bounds": (("fit", "people.csv", *PRIVACY), "--bounds"),
+    "bounds of no file": (("fit", "people.csv", "--bounds", "no.toml", *PRIVACY), "no such file"),
+    "crossed bounds": (
+        ("fit", "u.csv", "--bounds", "1,0", "--target", "y", *PRIVACY),
+        "lower must be below upper",
+    ),
+    "no target": (("fit", "u.csv", "--bounds", "1", *PRIVACY), "--target"),
+    "unknown target": (("fit", "u.csv", "--bounds", "1", "--target", "z", *PRIVACY), "'z'"),
+    "unknown solver": (
+        ("fit", "u.csv", "--bounds", "1", "--target", "y", "--solver", "magic", *PRIVACY),
+        "--solver must be one of",
+    ),
+    "unknown setting": (
+        ("fit", "u.csv", "--bounds", "1", "--target", "y", "--set", "speed=3", *PRIVACY),
+        "n_steps",
+    ),
+    "bad setting": (
+        ("fit", "u.csv", "--bounds", "1", "--target", "y", "--set", "n_steps=many", *PRIVACY),
+        "takes int",
+    ),
+    "half a setting": (
+        ("fit", "u.csv", "--bounds", "1", "--target", "y", "--set", "n_steps", *PRIVACY),
+        "NAME=VALUE",
+    ),
+    "one class": (
+        ("fit", "u.csv", "--bounds", "1", "--target", "one", "--drop", "y", *PRIVACY),
+        "only one class",
+    ),
+    "undeclared class": (
+        ("fit", "u.csv", "--bounds", "1", "--target", "y", "--classes", "5,6", *PRIVACY),
+        "declared classes",
+    ),
+    "regression without limits": (
+        ("fit", "u.csv", "--bounds", "1", "--target", "y", "--task", "regression", *PRIVACY),
+        "target_bounds is required",
+    ),
+    "odd limits": (
+        ("fit", "u.csv", "--bounds", "1", "--target", "y", "--target-bounds", "1", *PRIVACY),
+        "two numbers",
+    ),
+    "a ledger's budget without ledger": (
+        ("fit", "u.csv", "--bounds", "1", "--target", "y", "--ledger-epsilon", "1", *PRIVACY),
+        "--ledger FILE",
+    ),
+    "unknown verb": (("dance",), "dance"),
+    "unknown option": (("plan", "--magic"), "--magic"),
+    "impossible plan": (("plan", "--epsilon", "0", "--delta", "1", "--n-features", "3"), "epsilon"),
+    "no model": (("predict", ".", "u.csv"), "no model here"),
+    "not a model": (("report", "bounds.toml"), "not a model"),
+    "unknown format": (("init", "folder.unknown"), "format"),
+    "LIBSVM without width": (("fit", "u.svm", "--bounds", "1", *PRIVACY), "--n-features"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_bad_input_gets_one_sentence(name, folder):
+    Path("u.csv").write_text("a,b,one,y\n1,0,3,0\n0,1,3,1\n1,1,3,1\n")
+    Path("u.svm").write_text("1 1:1\n0 2:1\n")
+    Path("folder.unknown").write_text("")
+    arguments, message = REFUSALS[name]
+    assert message in refused(*arguments)
+    assert not Path("model").exists()
+
+
+BAD_BOUNDS = {
+    "[bounds\n": "not a TOML file",
+    "[bounds]\nlow = 1": "knows lower",
+    '[target]\nclasses = ["a", "b"]\nlower = 1': "either classes",
+    "[target]\nlower = 1": "both lower and upper",
+    "[target]\nclasses = [true, false]": "as the file has it",
+    '[features.age]\ncategories = ["a"]\nlower = 1': "no limits",
+    "[bounds]\nlower = 0\nupper = 1\n[features.nope]\nlower = 0": "no such feature",
+}
+
+
+@pytest.mark.parametrize("text", BAD_BOUNDS)
+def test_bad_bounds_files_are_refused(text, folder):
+    Path("bad.toml").write_text(text)
+    message = refused("fit", "people.csv", "--target", "buys", "--bounds", "bad.toml", *PRIVACY)
+    assert BAD_BOUNDS[text] in message
+
+
+def test_bounds_files_round_trip(tmp_path):
+    path = tmp_path / "bounds.toml"
+    path.write_text(BOUNDS + '\n[features."a \\"quoted\\" name\\u007f"]\nlower = -0.5\n')
+    declared = Declaration.from_toml(path)
+    again = tmp_path / "again.toml"
+    again.write_text(declared.to_toml())
+    assert Declaration.from_toml(again) == Declaration(**{**vars(declared), "where": str(again)})
+    bounds = declared.bounds(["age", "color=red", "u", 'a "quoted" name\x7f'])
+    assert bounds.lower == (0, 0, -1, -0.5)
+    assert bounds.upper == (100, 1, 1, 1)
+
+
+def test_regression(folder):
+    bounds = ("--bounds", "bounds.toml", "--drop", "buys", "--target-bounds", "-4,4")
+    run("fit", "people.csv", "--target", "price", *bounds, *PRIVACY, *QUICK, "-o", "m")
+    model = PublishedModel.load("m")
+    assert (model.task, model.target["upper"]) == ("linear", 4)
+    rows = list(csv.DictReader(io.StringIO(run("predict", "m", "people.csv").stdout)))
+    truth = [float(row["price"]) for row in csv.DictReader(Path("people.csv").open())]
+    predicted = [float(row["prediction"]) for row in rows]
+    scores = json.loads(run("evaluate", "m", "people.csv", "--json").stdout)["metrics"]
+    assert scores["R2"]["model"] == pytest.approx(metrics.r2_score(truth, predicted))
+    error = metrics.mean_absolute_error(truth, predicted)
+    assert scores["mean absolute error"]["model"] == pytest.approx(error)
+
+
+@pytest.mark.parametrize("kind", ["libsvm", "npz"])
+def test_files_without_names(kind, folder):
+    random = np.random.default_rng(1)
+    X, y = random.integers(0, 2, (80, 5)).astype(float), np.arange(80) % 3
+    if kind == "npz":
+        sparse.save_npz("x.npz", sparse.csr_array(X))
+        np.savez("data.npz", X=X, y=y)
+        more = ("data.npz",)
+    else:
+        lines = [f"{c} " + " ".join(f"{j + 1}:{v:g}" for j, v in enumerate(x))
+                 for c, x in zip(y, X, strict=True)]  # fmt: skip
+        Path("data").write_text("\n".join(lines) + "\n")
+        more = ("data", "--format", "libsvm")
+    width = ("--n-features", "5") if kind == "libsvm" else ()
+    run("fit", *more, *width, "--bounds", "0,1", *PRIVACY, *QUICK, "-o", "m")
+    model = PublishedModel.load("m")
+    assert (model.task, model.n_features) == ("multinomial", 5)
+    rows = list(csv.DictReader(io.StringIO(run("predict", "m", *more).stdout)))
+    assert [float(row["prediction"]) for row in rows] == model.predict(X).tolist()
+    scores = json.loads(run("evaluate", "m", *more, "--json").stdout)["metrics"]
+    expected = metrics.roc_auc_score(y, model.predict_proba(X), multi_class="ovr")
+    assert scores["AUC"]["model"] == pytest.approx(expected)
+    run("init", *more, "-o", "new.toml")
+    assert "[bounds]" in Path("new.toml").read_text()
+
+
+def test_plan_needs_no_data():
+    arguments = ("plan", "--epsilon", 1, "--delta", 1e-4, "--n-features", 100)
+    text = run(*arguments, "--set", "n_steps=1000").stdout
+    assert "1000 selections" in text
+    assert "published Laplace" in text
+    plan = json.loads(run(*arguments, "--set", "n_steps=1000", "--json").stdout)
+    assert 0.99 < plan["proven_epsilon"] <= 1
+    (release,) = plan["releases"]
+    assert release["scale"] == pytest.approx(2 / release["epsilon0"])
+    assert plan["published"]["laplace_scale"] == pytest.approx(np.sqrt(8000 * np.log(1e4)))
+    twice = json.loads(run(*arguments, "--neighbors", "replace_one", "--json").stdout)
+    assert twice["releases"][0]["scale"] == pytest.approx(4 / twice["releases"][0]["epsilon0"])
+    assert "Laplace noise" in run(*arguments, "--calibration", "published").stdout
+    assert "1 count" in run(*arguments, "--set", "n_nonzero=count").stdout
+
+
+def test_settings_of_solvers_are_typed():
+    solver = build_solver("sparsifier", ["radius=5", "n_steps=7", "n_nonzero=count", "precision=2"])
+    inner = FrankWolfe(radius=5.0, n_steps=7)
+    assert solver == Sparsifier(inner, n_nonzero="count", precision=2.0)
+    assert build_solver("sparsifier", ["n_nonzero=none"]) == Sparsifier()
+    published = build_solver("sparsifier", (), "published")
+    assert published == Sparsifier(FrankWolfe(calibration="published"), calibration="published")
+
+
+def test_demo_shows_a_private_model(folder):
+    result = run("demo", "-o", "d")
+    assert "PRIVATE as stated: (1, 0.0001)" in result.stdout
+    assert "of 8 true features found" in result.stdout
+    assert str(folder / "d" / "report.html") in result.stdout
+    assert "synthetic test records" in Path("d/report.html").read_text(encoding="utf-8")
+
+
+def test_a_bug_shows_its_traceback(folder, monkeypatch):
+    def broken(path: object) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(PublishedModel, "load", broken)
+    result = CliRunner().invoke(main, ["report", "bounds.toml"])
+    assert isinstance(result.exception, RuntimeError)

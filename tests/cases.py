@@ -1,0 +1,83 @@
+"""The table of solvers: a new solver gets every common test by one line here."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from sparsedp.data.bounds import Bounds
+from sparsedp.data.dataset import Dataset
+from sparsedp.losses import Logistic, Loss, Multinomial, Squared
+from sparsedp.privacy import PublicFacts
+from sparsedp.solvers import FrankWolfe, Solver, Sparsifier
+
+N_FEATURES = 6
+N_CLASSES = 4
+TARGET_BOUNDS = (-2.0, 5.0)
+
+SOLVERS: dict[str, Solver] = {
+    "frank_wolfe": FrankWolfe(radius=10.0, n_steps=12),
+    "frank_wolfe_unclipped": FrankWolfe(radius=3.0, n_steps=12, clip=float("inf")),
+    "sparsifier": Sparsifier(FrankWolfe(n_steps=8), n_nonzero=2),
+    "sparsifier_count": Sparsifier(
+        FrankWolfe(n_steps=8), n_nonzero="count", count_solver=FrankWolfe(n_steps=30)
+    ),
+}
+
+LOSSES: dict[str, Loss] = {
+    "logistic": Logistic(),
+    "squared": Squared(),
+    "multinomial": Multinomial(N_CLASSES),
+}
+
+
+@dataclass(frozen=True)
+class Table:
+    """Raw records, before the gate."""
+
+    X: np.ndarray
+    y: np.ndarray
+    loss: str
+
+    def dataset(self, layout: str = "dense") -> Dataset:
+        """Through the gate, as an array or a sparse matrix."""
+        X = self.X if layout == "dense" else sparse.csr_array(self.X)
+        bounds = Bounds(lower=[-1, 0, -3, 0, -1, -10.0], upper=[1, 1, 1, 8, 2, 10.0])
+        if self.loss == "squared":
+            return Dataset.clip(X, self.y, bounds, target_bounds=TARGET_BOUNDS)
+        classes = (0, 1) if self.loss == "logistic" else range(N_CLASSES)
+        return Dataset.clip(X, self.y, bounds, classes=classes)
+
+    def with_record(self, x: np.ndarray, y: float) -> "Table":
+        """A record more."""
+        return Table(np.vstack([self.X, x]), np.append(self.y, y), self.loss)
+
+
+def random_table(loss: str, n: int, seed: int) -> Table:
+    """Records all over the box and beyond it."""
+    random = np.random.default_rng(seed)
+    X = 4 * random.normal(size=(n, N_FEATURES))
+    X[random.random(X.shape) < 0.4] = 0
+    if loss == "squared":
+        return Table(X, random.uniform(-4, 7, size=n), loss)
+    return Table(X, random.integers(0, 2 if loss == "logistic" else N_CLASSES, size=n), loss)
+
+
+def corner_records(loss: str, seed: int) -> list[tuple[np.ndarray, float]]:
+    """Records at corners of the domain, with extreme targets: there a record weighs the most."""
+    random = np.random.default_rng(seed)
+    targets = {"logistic": [0, 1], "squared": [-9.0, 9.0], "multinomial": [0, N_CLASSES - 1]}
+    corners = [np.full(N_FEATURES, 1e6), np.zeros(N_FEATURES)]
+    corners += [random.choice([-1e6, 1e6], size=N_FEATURES) for _ in range(4)]
+    return [(x, y) for x in corners for y in targets[loss]]
+
+
+def public_facts(loss: str, neighbors: str, n_records: int) -> PublicFacts:
+    """What a solver may know about the tables of this module."""
+    return PublicFacts(
+        n_features=N_FEATURES,
+        n_nonzero=3,
+        n_outputs=LOSSES[loss].n_outputs,
+        neighbors="add_remove" if neighbors == "add_remove" else "replace_one",
+        n_records=n_records if neighbors == "replace_one" else None,
+    )

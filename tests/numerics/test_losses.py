@@ -1,0 +1,102 @@
+"""Losses and sets against finite differences, brute force and closed forms."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sparsedp.losses import Multinomial
+from sparsedp.sets import L0Ball, L1Ball, n_features_used
+from tests.cases import LOSSES, N_FEATURES, public_facts, random_table
+
+
+def weights_for(loss, seed, size):
+    shape = public_facts(loss, "add_remove", 0).weights_shape
+    return size * np.random.default_rng(seed).normal(size=shape)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("layout", ["dense", "sparse"])
+def test_gradient_is_the_derivative_of_the_value(loss, layout):
+    data = random_table(loss, 30, 1).dataset(layout)
+    w = weights_for(loss, 2, 0.5)
+    gradient = LOSSES[loss].gradient(data, w, np.inf) / data.n_records
+    for index in np.ndindex(w.shape):
+        step = np.zeros_like(w)
+        step[index] = 1e-6
+        rise = LOSSES[loss].value(data, w + step) - LOSSES[loss].value(data, w - step)
+        assert gradient[index] == pytest.approx(rise / 2e-6, abs=1e-7)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@given(seed=st.integers(0, 10_000), size=st.sampled_from([0.0, 0.1, 1.0, 5.0]))
+def test_derivative_bound_holds_at_corners_and_is_attained(loss, seed, size):
+    random = np.random.default_rng(seed)
+    w = weights_for(loss, seed, size)
+    # The corners aligned with (differences of) weight columns have the largest margins.
+    columns = w.reshape(len(w), -1)
+    aligned = [np.sign(a - b) for a in columns.T for b in (*columns.T, np.zeros(len(w)))]
+    corners = np.array([*aligned, *random.choice([-1.0, 1.0], size=(20, len(w)))])
+    corners = np.vstack([corners, -corners])
+    corners[:, -1] = random.choice([-1.0, 1.0])  # the constant column has one sign only
+    margins = corners @ w
+    targets = {"logistic": [0, 1], "squared": [-1.0, 1.0], "multinomial": range(4)}[loss]
+    largest = max(
+        np.abs(LOSSES[loss].derivative(margins, np.full(len(margins), y))).max() for y in targets
+    )
+    bound = LOSSES[loss].derivative_bound(w)
+    assert largest <= bound + 1e-12
+    if size == 0.0:
+        assert largest == pytest.approx(bound)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_clipped_gradient_keeps_every_record_within_the_bound(loss):
+    w = weights_for(loss, 4, 3.0)
+    for seed in range(50):
+        one = random_table(loss, 1, seed).dataset()
+        assert np.abs(LOSSES[loss].gradient(one, w, 0.2)).max() <= 0.2 + 1e-15
+
+
+def test_two_class_multinomial_is_logistic():
+    data = random_table("logistic", 40, 1).dataset()
+    w = weights_for("logistic", 2, 1.0)
+    two = np.column_stack([np.zeros_like(w), w])
+    codes = random_table("logistic", 40, 1)
+    margins = data.matvec(two)
+    derivative = Multinomial(2).derivative(margins, codes.y)
+    expected = LOSSES["logistic"].derivative(data.matvec(w), data.target)
+    np.testing.assert_allclose(derivative[:, 1], expected, atol=1e-14)
+
+
+def test_multinomial_bound_at_zero():
+    assert Multinomial(10).derivative_bound(np.zeros((3, 10))) == pytest.approx(0.9)
+
+
+def test_l1_ball_vertices_and_gap():
+    ball = L1Ball(2.0)
+    w = np.array([0.5, -0.5, 0.0])
+    np.testing.assert_allclose(ball.step_toward(w, 2, 0.5), [0.25, -0.25, 1.0])
+    np.testing.assert_allclose(ball.step_toward(w, 3, 1.0), [-2.0, 0.0, 0.0])
+    gradient = np.array([1.0, -3.0, 0.0])
+    assert ball.gap(np.array([0.0, 2.0, 0.0]), gradient) == 0  # the best vertex
+    assert ball.gap(w, gradient) == pytest.approx(2.0 + 6.0)
+    with pytest.raises(ValueError, match="radius"):
+        L1Ball(0)
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    k=st.integers(0, N_FEATURES + 2),
+    outputs=st.sampled_from([1, 3]),
+)
+def test_l0_ball_keeps_the_heaviest_and_the_intercept(seed, k, outputs):
+    random = np.random.default_rng(seed)
+    w = random.normal(size=(N_FEATURES + 1, outputs)).squeeze()
+    kept = L0Ball(k, N_FEATURES).threshold(w)
+    assert n_features_used(kept, N_FEATURES) == min(k, N_FEATURES)
+    np.testing.assert_array_equal(kept[N_FEATURES], w[N_FEATURES])
+    heaviness = np.abs(w[:N_FEATURES]).reshape(N_FEATURES, -1).sum(axis=1)
+    used = kept[:N_FEATURES].reshape(N_FEATURES, -1).any(axis=1)
+    if 0 < k < N_FEATURES:
+        assert heaviness[used].min() >= heaviness[~used].max()

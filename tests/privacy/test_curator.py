@@ -1,0 +1,165 @@
+"""The door: charges before noise, noise in units of what was declared, nothing unscheduled."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from sparsedp.mechanisms import KeyStream, NoiselessCurator, NoisyCurator
+from sparsedp.privacy import (
+    Budget,
+    Count,
+    GaussianPerturb,
+    Gaussians,
+    LaplaceSelect,
+    Perturb,
+    PrivacyProfile,
+    PublicFacts,
+    PublishedSchedule,
+    Schedule,
+    Select,
+    Sensitivity,
+    UnscheduledRelease,
+)
+
+ADD = PublicFacts(n_features=5, n_nonzero=2)
+SWAP = PublicFacts(n_features=5, n_nonzero=2, neighbors="replace_one", n_records=100)
+
+
+def curator(*requests, public=ADD, epsilon=1.0, delta=1e-4, seed=0):
+    budget = Budget(Schedule(requests), epsilon=epsilon, delta=delta, neighbors=public.neighbors)
+    return budget, NoisyCurator(budget, public, KeyStream.from_seed(seed))
+
+
+@pytest.mark.parametrize(("public", "ranges"), [(ADD, 2), (SWAP, 4)])
+def test_selection_frequencies_follow_the_declared_range(public, ranges):
+    # Seeds 1 to 20; chi-square at false-alarm rate 1e-7.
+    scores, reach = np.array([0.0, 3.0, -2.0, 1.0, 0.5]), 1.5
+    found = np.zeros(5)
+    for seed in range(1, 21):
+        budget, door = curator(Select(1000), public=public, epsilon=40.0, seed=seed)
+        for _ in range(1000):
+            found[door.select(scores, reach)] += 1
+        door.close()
+    weights = np.exp(budget.events[0].epsilon0 * scores / (ranges * reach))
+    assert stats.chisquare(found, found.sum() * weights / weights.sum()).pvalue > 1e-7
+
+
+@pytest.mark.parametrize(("public", "factor"), [(ADD, 1), (SWAP, 2)])
+def test_gaussian_noise_follows_sensitivity_and_share(public, factor):
+    # Seed 2; Kolmogorov-Smirnov at false-alarm rate 1e-7.
+    budget, door = curator(Perturb(name="a"), Perturb(share=3, name="b"), public=public, seed=2)
+    zeros = np.zeros(5000)
+    quarter = door.perturb(zeros, 7.0, share=0.25, name="b")
+    rest = door.perturb(zeros, 7.0, share=0.75, name="b")
+    explicit = door.perturb(zeros, Sensitivity(add_remove=2.0, replace_one=3.0), name="a")
+    door.close()
+    mu_a, mu_b = budget.events[0].mu, budget.events[1].mu
+    assert mu_b / mu_a == pytest.approx(math.sqrt(3))
+    for noise, sigma in (
+        (quarter, 7 * factor / (mu_b * 0.5)),
+        (rest, 7 * factor / (mu_b * math.sqrt(0.75))),
+        (explicit, (2 if public is ADD else 3) / mu_a),
+    ):
+        assert stats.kstest(noise / sigma, "norm").pvalue > 1e-7
+
+
+def test_top_k_is_charged_per_pick_and_skips_excluded():
+    _, door = curator(Select(4))
+    picked = door.select_many(np.arange(5.0), 1.0, 3, excluded=np.array([4]))
+    assert len(set(picked)) == 3
+    assert 4 not in picked
+    with pytest.raises(UnscheduledRelease, match="1 of 4 is left"):
+        door.select_many(np.arange(5.0), 1.0, 2)
+    with pytest.raises(UnscheduledRelease, match="3 of 4"):
+        door.close()
+
+
+def test_unscheduled_requests_are_refused_before_noise():
+    _, door = curator(Select(1, name="x"), Select(1, name="y"), Count(0.1))
+    with pytest.raises(UnscheduledRelease, match="0 requests"):
+        door.perturb(np.zeros(3), 1.0)
+    with pytest.raises(UnscheduledRelease, match="2 requests"):
+        door.select(np.zeros(3), 1.0)
+    door.select(np.zeros(3), 1.0, name="y")
+    with pytest.raises(UnscheduledRelease, match="after"):
+        door.select(np.zeros(3), 1.0, name="x")
+    door.count(3, 0, 5)
+    with pytest.raises(UnscheduledRelease, match="0 of 1 is left"):
+        door.count(3, 0, 5)
+    _, door = curator(Perturb())
+    door.perturb(np.zeros(1), 1.0, share=0.9)
+    with pytest.raises(UnscheduledRelease, match="is left"):
+        door.perturb(np.zeros(1), 1.0, share=0.2)
+
+
+def test_counts_stay_in_range():
+    for seed in range(30):
+        _, door = curator(Count(0.05), seed=seed)
+        assert 3 <= door.count(100, 3, 9) <= 9
+
+
+@pytest.mark.parametrize(
+    ("neighbors", "steps", "proven"),
+    [
+        ("add_remove", 10, 0.663),
+        ("add_remove", 100, 0.708),
+        ("add_remove", 1000, 0.714),
+        ("replace_one", 10, 1.42),
+        ("replace_one", 100, 1.55),
+        ("replace_one", 1000, 1.57),
+    ],
+)
+def test_published_laplace_noise_and_what_it_proves(neighbors, steps, proven):
+    budget = Budget(
+        PublishedSchedule((LaplaceSelect(steps),)), epsilon=1.0, delta=1e-4, neighbors=neighbors
+    )
+    scale = budget.events[0].scale
+    assert scale == pytest.approx(math.sqrt(8 * steps * math.log(1e4)))
+    assert budget.proven_epsilon() == pytest.approx(proven, rel=0.005)
+
+
+@pytest.mark.parametrize(
+    ("ranges", "limit", "steps"),
+    [(r, limit, steps) for r, limit in ((2, 0.375), (4, 0.746)) for steps in (10, 100, 1000)],
+)
+def test_our_noise_against_the_published(ranges, limit, steps):
+    sound = Budget(
+        Schedule((Select(steps),)), epsilon=1.0, delta=1e-4, neighbors="add_remove"
+    ).events
+    published = LaplaceSelect(steps).event(1.0, 1e-4, "add_remove").scale
+    assert ranges / sound[0].epsilon0 / published <= limit
+    assert PrivacyProfile(sound).delta(1.0) <= 1e-4
+
+
+def test_published_gaussian_noise_takes_the_stated_sensitivity():
+    # Seed 4; Kolmogorov-Smirnov at false-alarm rate 1e-7.
+    request = GaussianPerturb(2, lambda epsilon, delta: 3 / epsilon, Sensitivity.of_sum(1.0))
+    for public, proven_mu in ((ADD, math.sqrt(2) / 3), (SWAP, 2 * math.sqrt(2) / 3)):
+        budget = Budget(
+            PublishedSchedule((request,)), epsilon=1.0, delta=1e-4, neighbors=public.neighbors
+        )
+        door = NoisyCurator(budget, public, KeyStream.from_seed(4))
+        for _ in range(2):
+            noise = door.perturb(np.zeros(4000), 5.0)
+            assert stats.kstest(noise / 15, "norm").pvalue > 1e-7
+        door.close()
+        assert budget.proven_epsilon() == PrivacyProfile((Gaussians(proven_mu),)).epsilon(1e-4)
+    unlimited = GaussianPerturb(2, lambda epsilon, delta: 3 / epsilon, None)
+    budget = Budget(
+        PublishedSchedule((unlimited,)), epsilon=1.0, delta=1e-4, neighbors="add_remove"
+    )
+    assert budget.proven_epsilon() == math.inf
+
+
+def test_noiseless_curator_answers_exactly():
+    door = NoiselessCurator(ADD)
+    scores = np.array([1.0, -5.0, 3.0])
+    assert door.select(scores, 1.0) == 2
+    assert door.select(scores, 1.0, signed=True) == 3 + 1
+    assert door.select(scores, 1.0, signed=True, excluded=np.array([1])) == 2
+    np.testing.assert_array_equal(door.select_many(scores, 1.0, 2), [2, 0])
+    np.testing.assert_array_equal(door.perturb(scores, 1.0), scores)
+    assert door.count(9, 2, 5) == 5
+    assert door.noiseless

@@ -1,0 +1,95 @@
+"""Two tests that hold for every solver at once: non-interference and sensitivity.
+
+Nothing here is statistical: answers come from a script or from a recorded fit.
+"""
+
+from typing import Any
+
+import pytest
+
+from sparsedp.audit.replay import (
+    ControlFlowChanged,
+    RecordingCurator,
+    ScriptedCurator,
+    largest_movements,
+)
+from sparsedp.mechanisms import KeyStream, NoisyCurator
+from sparsedp.privacy import Budget
+from tests.cases import LOSSES, SOLVERS, corner_records, public_facts, random_table
+
+TOLERANCE = 1e-9
+"""Sums in floating point; the door adds 1e-6 to every sensitivity."""
+
+EVERY = [(s, loss, nb) for s in SOLVERS for loss in LOSSES for nb in ("add_remove", "replace_one")]
+
+
+def recorded_fit(solver: Any, data: Any, loss: str, neighbors: str, seed: int, epsilon: float):
+    """A private fit whose queries are kept; the budget is closed, so ledger == schedule."""
+    public = public_facts(loss, neighbors, data.n_records)
+    budget = Budget(solver.schedule(public), epsilon=epsilon, delta=1e-3, neighbors=neighbors)
+    noisy = NoisyCurator(budget, public, KeyStream.from_seed(seed))
+    curator = RecordingCurator(noisy)
+    solution = solver.solve(data, LOSSES[loss], curator)
+    noisy.close()
+    return solution, curator.queries
+
+
+def replayed_fit(solver: Any, data: Any, loss: str, neighbors: str, queries: list):
+    """The same fit on other data, with the recorded answers."""
+    public = public_facts(loss, neighbors, data.n_records)
+    script = ScriptedCurator(public, [query.answer for query in queries])
+    curator = RecordingCurator(script)
+    solution = solver.solve(data, LOSSES[loss], curator)
+    if script.answers:
+        raise ControlFlowChanged("less was asked than the script has answers for")
+    return solution, curator.queries
+
+
+@pytest.mark.parametrize(("name", "loss", "neighbors"), EVERY)
+def test_output_depends_on_data_only_through_answers(name, loss, neighbors):
+    solver = SOLVERS[name]
+    n = 40
+    solution, queries = recorded_fit(
+        solver, random_table(loss, n, 1).dataset(), loss, neighbors, seed=2, epsilon=3.0
+    )
+    for seed, layout in ((5, "dense"), (6, "sparse"), (7, "dense")):
+        other = random_table(loss, n, seed).dataset(layout)
+        replayed, _ = replayed_fit(solver, other, loss, neighbors, queries)
+        assert replayed.weights.tobytes() == solution.weights.tobytes()
+
+
+def neighboring_pairs(loss: str, neighbors: str, seed: int):
+    """Tables that differ in one extreme record."""
+    base = random_table(loss, 25, seed)
+    records = corner_records(loss, seed)
+    for i, (x, y) in enumerate(records):
+        if neighbors == "add_remove":
+            yield base, base.with_record(x, y)
+        else:
+            opposite = records[(i * 7 + 3) % len(records)]
+            yield base.with_record(x, y), base.with_record(*opposite)
+            yield base.with_record(x, y), base.with_record(-x, y)
+
+
+def movements(name: str, loss: str, neighbors: str, solver: Any = None) -> dict[str, float]:
+    """Largest movement over declared sensitivity, by kind of query, over many neighbors.
+
+    A large epsilon lets the weights run to the corners of the ball, where the loss saturates.
+    """
+    solver = SOLVERS[name] if solver is None else solver
+    worst: dict[str, float] = {}
+    for seed, epsilon in ((11, 1.0), (12, 300.0)):
+        for one, other in neighboring_pairs(loss, neighbors, seed):
+            _, queries = recorded_fit(solver, one.dataset(), loss, neighbors, seed, epsilon)
+            _, again = replayed_fit(solver, other.dataset("sparse"), loss, neighbors, queries)
+            for kind, ratio in largest_movements(queries, again, neighbors).items():
+                worst[kind] = max(worst.get(kind, 0.0), ratio)
+    return worst
+
+
+@pytest.mark.parametrize(("name", "loss", "neighbors"), EVERY)
+def test_no_query_moves_more_than_declared(name, loss, neighbors):
+    worst = movements(name, loss, neighbors)
+    assert max(worst.values()) <= 1 + TOLERANCE, worst
+    # The pairs are extreme enough that half the declared sensitivity would not do.
+    assert worst["select"] > 0.9, worst

@@ -35,6 +35,8 @@ class Verbs(click.Group):
             return super().invoke(ctx)
         except click.UsageError as error:
             raise BadInput(_sentence(error.format_message())) from None
+        except BrokenPipeError:
+            raise  # the reader of a pipe has seen enough: click knows what to do
         except OSError as error:
             named = error.filename is not None and error.strerror is not None
             text = f"{error.filename}: {error.strerror}" if named else str(error)

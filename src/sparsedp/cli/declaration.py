@@ -172,9 +172,9 @@ class Declaration:
             **{name: {"categories": values} for name, values in self.categories.items()},
             **{name: {"drop": True} for name in self.drop},
         }
-        tables = [toml_table("target", target), toml_table("bounds", self.shared)]
-        tables += [toml_table(f"features.{toml(name)}", row) for name, row in columns.items()]
-        return "\n".join(tables)
+        tables = {"target": target, "bounds": self.shared}
+        tables |= {f"features.{toml(name)}": row for name, row in columns.items()}
+        return "\n".join(toml_table(name, row) for name, row in tables.items() if row)
 
 
 def toml_table(name: str, content: dict[str, Any]) -> str:

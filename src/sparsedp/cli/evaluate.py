@@ -28,7 +28,7 @@ def command(
     of its target. The scores are exact and not private.
     """
     from sparsedp.cli.records import known_format, read_for_model
-    from sparsedp.cli.show import echo_json, table_lines
+    from sparsedp.cli.show import echo_json, echo_wrapped, table_lines
     from sparsedp.release import PublishedModel
 
     published = PublishedModel.load(model)
@@ -48,7 +48,7 @@ def command(
     click.echo(f"{data.name}, {len(table.y)} records")
     for line in table_lines(rows):
         click.echo(line)
-    click.echo(f"These numbers are {NOTE}.")
+    echo_wrapped(f"These numbers are {NOTE}.")
 
 
 def scores(model: Any, X: Any, y: Any, names: Any) -> dict[str, dict[str, float]]:

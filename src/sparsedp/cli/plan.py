@@ -135,8 +135,8 @@ def _release(row: dict[str, Any], n_columns: int) -> list[str]:
                 f"{row['count']} selections, epsilon0 = {row['epsilon0']:.4g} each",
                 f"{row['noise'].title()} noise of scale {row['scale']:.4g}, in units of what one "
                 "record can add to a score",
-                f"the noise alone lifts one of {2 * n_columns} candidates to about "
-                f"{row['noise_floor']:.4g}: what is to be found must be backed by more records",
+                f"alone it lifts one of {2 * n_columns} candidates to about "
+                f"{row['noise_floor']:.4g}: what is to be found needs more records",
             ]
         case "gaussian":
             cost = "nothing is proven" if row["mu"] is None else f"mu = {row['mu']:.4g} together"

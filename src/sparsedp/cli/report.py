@@ -19,7 +19,7 @@ def command(model: Path, output: Path | None, evaluation: Path | None) -> None:
 
     The cost of all listed releases is counted anew, so a file that promises too much is found out.
     """
-    from sparsedp.cli.show import echo_verdict
+    from sparsedp.cli.show import echo_verdict, echo_wrapped
     from sparsedp.release import Card, PublishedModel, write_report
 
     published = PublishedModel.load(model)
@@ -33,7 +33,7 @@ def command(model: Path, output: Path | None, evaluation: Path | None) -> None:
     echo_verdict(published)
     card = Card.of(published)
     for reason in card.reasons:
-        click.echo(f"  {reason}")
+        echo_wrapped(f"- {reason}", indent="  ")
     click.echo(
         f"Counted anew: epsilon = {card.recounted:.4g} at delta = {card.delta:g}\nWrote {path}"
     )

@@ -1,6 +1,7 @@
 """How models look in a terminal: plain ASCII, so that it survives pipes and old consoles."""
 
 import json
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from sparsedp.release.report import by_effect
 
 MOST_ROWS = 30
 BAR = 24
+WIDTH = 96
 
 
 def echo_json(content: Any) -> None:
@@ -19,12 +21,16 @@ def echo_json(content: Any) -> None:
 
 
 def echo_verdict(model: PublishedModel) -> None:
-    """The statement, in red if the model is not private."""
-    record = model.privacy
-    mark = click.style("PRIVATE as stated", fg="green", bold=True)
-    if not record["private"]:
-        mark = click.style("NOT PRIVATE", fg="red", bold=True)
-    click.echo(f"{mark}: {record['statement']}")
+    """The verdict in color, and the statement."""
+    private = model.privacy["private"]
+    verdict = "PRIVATE as stated" if private else "NOT PRIVATE"
+    click.secho(verdict, fg="green" if private else "red", bold=True)
+    echo_wrapped(model.privacy["statement"], indent="  ")
+
+
+def echo_wrapped(text: str, indent: str = "") -> None:
+    """Print a sentence in lines that can be read."""
+    click.echo(textwrap.fill(text, WIDTH, initial_indent=indent, subsequent_indent=indent))
 
 
 def table_lines(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
@@ -47,12 +53,12 @@ def coefficient_lines(model: PublishedModel) -> list[str]:
     lines = []
     if model.task == "multinomial":
         rows = [["", *model.outputs]]
-        rows += [[f.label, *(f"{c:.3g}" if c else "." for c in f.coef)] for f in features]
+        rows += [[_short(f.label), *(f"{c:.3g}" if c else "." for c in f.coef)] for f in features]
         rows.append(["(constant)", *(f"{value:.3g}" for value in model.intercept)])
         lines += table_lines(rows)
     else:
         longest = max((abs(f.effect[0]) for f in features), default=1.0)
-        rows = [[f.label, f"{f.coef[0]:.4g}"] for f in features]
+        rows = [[_short(f.label), f"{f.coef[0]:.4g}"] for f in features]
         rows.append(["(constant)", f"{model.intercept[0]:.4g}"])
         bars = [
             ("+" if f.effect[0] > 0 else "-") * max(1, round(BAR * abs(f.effect[0]) / longest))
@@ -65,3 +71,7 @@ def coefficient_lines(model: PublishedModel) -> list[str]:
     if more:
         lines.append(f"  ... and {more} more in the report")
     return lines
+
+
+def _short(label: str) -> str:
+    return label if len(label) <= 40 else label[:37] + "..."

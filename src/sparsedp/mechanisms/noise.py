@@ -12,9 +12,9 @@ from sparsedp.mechanisms.entropy import KeyStream
 from sparsedp.mechanisms.exact import exp_bounds
 
 if COMPILED:
-    from sparsedp._kernels.sample import gaussian_attempts, round_to_grid
+    from sparsedp._kernels import sample as kernel
 else:
-    from sparsedp._kernels.sample_reference import gaussian_attempts, round_to_grid
+    from sparsedp._kernels import sample_reference as kernel
 
 _N_BLOCKS = 128  # of width 1/16: the tail begins at eight standard deviations
 _MARGIN = 2.0**-44  # the double precision density is off by less than 2**-46, relatively
@@ -56,7 +56,7 @@ def gaussian_release(
     grid, sigma = _grid_and_sigma(values.size, sensitivity, mu)
     noise = rounded_gaussian(values.size, sigma, stream).reshape(values.shape)
     # Both summands are exact, so the sum is the exact one, rounded to a float: post-processing.
-    return np.asarray(round_to_grid(values, grid) + noise * grid)
+    return np.asarray(kernel.round_to_grid(values, grid) + noise * grid)
 
 
 def rounded_gaussian(n: int, sigma: int, stream: KeyStream) -> np.ndarray:
@@ -137,7 +137,7 @@ def _draw(n: int, sigma: int, stream: KeyStream, table: _Table, margin: float) -
     while n_drawn < n:
         # About 97 % are accepted.
         words = stream.words(2 * (n - n_drawn + (n - n_drawn) // 24 + 4))
-        values, status = gaussian_attempts(
+        values, status = kernel.gaussian_attempts(
             words, table.cumulative, table.heights, mantissa, exponent, margin
         )
         for i in np.flatnonzero(status == 2):

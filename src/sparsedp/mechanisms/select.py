@@ -12,9 +12,9 @@ from sparsedp.mechanisms.entropy import KeyStream
 from sparsedp.mechanisms.exact import bernoulli_exp
 
 if COMPILED:
-    from sparsedp._kernels.sample import dyadic_levels, locate, round_to_grid
+    from sparsedp._kernels import sample as kernel
 else:
-    from sparsedp._kernels.sample_reference import dyadic_levels, locate, round_to_grid
+    from sparsedp._kernels import sample_reference as kernel
 
 _DEPTH = 61  # levels below which candidates share one envelope; together they weigh d * 2**-61
 _LARGEST_GAP = 2**53  # in grid units; larger gaps between scores count as this one
@@ -60,7 +60,7 @@ def exponential_mechanism(
     """
     scores = _checked(scores)
     grid, rate = _grid_and_rate(epsilon0, score_range)
-    rounded = round_to_grid(scores, grid)
+    rounded = kernel.round_to_grid(scores, grid)
     return _choose(rounded, _mask(excluded, scores.size), signed, grid, rate, stream)
 
 
@@ -98,7 +98,7 @@ def exponential_top_k(
     if not 0 <= k <= scores.size - mask.sum():
         raise ValueError(f"cannot choose {k} of {scores.size - mask.sum()} candidates")
     grid, rate = _grid_and_rate(epsilon0, score_range)
-    rounded = round_to_grid(scores, grid)
+    rounded = kernel.round_to_grid(scores, grid)
     chosen = np.empty(k, dtype=np.int64)
     for i in range(k):
         chosen[i] = _choose(rounded, mask, False, grid, rate, stream)
@@ -201,14 +201,14 @@ def _choose(
     cap = _LARGEST_GAP * grid
     allowed = rounded[~mask] if mask.size else rounded
     top = float(max(allowed.max(), -allowed.min()) if signed else allowed.max())
-    levels, counts = dyadic_levels(rounded, mask, signed, top, levels_per_score, cap, depth)
+    levels, counts = kernel.dyadic_levels(rounded, mask, signed, top, levels_per_score, cap, depth)
     weights = [count << (depth - level) for level, count in enumerate(counts.tolist())]
     ends = list(accumulate(weights))
     while True:
         point = stream.integer_below(ends[-1])
         level = bisect_right(ends, point)
         rank = (point - ends[level] + weights[level]) >> (depth - level)
-        candidate = locate(levels, level, rank)
+        candidate = kernel.locate(levels, level, rank)
         score = float(rounded[candidate % rounded.size])
         gap = top - score if candidate < rounded.size else top + score
         n_units = int(min(gap, cap) / grid)

@@ -78,8 +78,8 @@ def command(seed: int | None, output: Path) -> None:
     for name, value in accuracy.items():
         click.echo(f"  {name:14}{value:.3f}  {'#' * round(40 * value)}")
     click.echo(
-        "  The model without noise runs the same solver; it need not be better, since noise "
-        "spreads\n  the weights over more features than the L1 ball alone would.\n"
+        "  The model without noise comes from the same solver. It need not be better: noise evens\n"
+        "  out the weights, which the L1 ball alone makes steeper than the true ones.\n"
     )
     echo_verdict(model)
     model.save(output)

@@ -297,6 +297,28 @@ class Dataset:
         one, zero = np.broadcast_to(1.0, (d,)), np.broadcast_to(0.0, (d,))
         return replace(self, view="declared", unit_map=UnitMap(center=zero, half_width=one))
 
+    def features(self, indices: ArrayLike) -> "Dataset":
+        """Return the same records with only these features, in this order, and the intercept."""
+        chosen = np.asarray(indices, dtype=np.intp).reshape(-1)
+        storage = self.storage[:, chosen]
+        _freeze(storage, self.target)
+        lower, upper = self.bounds.arrays(self.n_features)
+        names = self.bounds.features
+        return replace(
+            self,
+            storage=storage,
+            bounds=Bounds(
+                lower[chosen],
+                upper[chosen],
+                row_norm=self.bounds.row_norm,
+                features=None if names is None else [names[j] for j in chosen],
+            ),
+            unit_map=UnitMap(self.unit_map.center[chosen], self.unit_map.half_width[chosen]),
+            feature_names=None
+            if self.feature_names is None
+            else tuple(self.feature_names[j] for j in chosen),
+        )
+
     def rows(self, mask: ArrayLike) -> "Dataset":
         """Return the records where the boolean `mask` holds, each at most once.
 

@@ -9,7 +9,7 @@ from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Logistic, Loss, Multinomial, Squared
 from sparsedp.privacy import PublicFacts
-from sparsedp.solvers import FrankWolfe, Solver, Sparsifier
+from sparsedp.solvers import FrankWolfe, Screened, Solver, Sparsifier
 
 N_FEATURES = 6
 N_CLASSES = 4
@@ -22,6 +22,8 @@ SOLVERS: dict[str, Solver] = {
     "sparsifier_count": Sparsifier(
         FrankWolfe(n_steps=8), n_nonzero="count", count_solver=FrankWolfe(n_steps=30)
     ),
+    "screened_selection": Screened(FrankWolfe(n_steps=5), n_keep=3, method="selection"),
+    "screened_gradient": Screened(FrankWolfe(n_steps=5), n_keep=3, method="gradient"),
 }
 
 LOSSES: dict[str, Loss] = {

@@ -285,7 +285,14 @@ def test_bad_records_say_what_to_do_and_charge_nothing():
     with pytest.raises(ValueError, match="target_bounds is required"):
         SparseLinearRegression(**SETTINGS, ledger=ledger).fit(X, y)
     assert ledger.history() == []
-    clone(model).set_params(classes=[0, 1], invalid="replace").fit(holes, y)
+    assert clone(model).set_params(classes=[0, 1], invalid="replace").fit(holes, y)
+    lost = y.astype(float)
+    lost[:3] = np.nan
+    assert clone(model).set_params(classes=[0, 1], invalid="replace").fit(holes, lost)
+    words = np.where(np.isnan(lost), None, np.where(y == 1, "yes", "no"))
+    assert clone(model).set_params(classes=["no", "yes"], invalid="replace").fit(holes, words)
+    regressor = SparseLinearRegression(**SETTINGS, target_bounds=(0, 1), invalid="replace")
+    assert np.isfinite(regressor.fit(holes, lost).coef_).all()
 
 
 def test_declared_classes_allow_a_class_without_records():

@@ -77,6 +77,7 @@ class TestGaussian:
     @pytest.mark.parametrize("delta", [1e-10, 1e-5, 0.1])
     def test_agrees_with_dp_accounting(self, epsilon, delta):
         import dp_accounting.gaussian_mechanism as oracle
+
         assert 1 / gaussian_mu(epsilon, delta) == pytest.approx(
             oracle.get_sigma_gaussian(epsilon, delta), rel=1e-6
         )
@@ -85,6 +86,7 @@ class TestGaussian:
     @pytest.mark.parametrize("z", [-8.0, -0.5, 0.0, 1e-3, 2.0, 9.0, 33.0])
     def test_relative_precision(self, mu, z):
         import mpmath
+
         epsilon = z * mu
         with mpmath.workdps(80):
             e, m = mpmath.mpf(epsilon), mpmath.mpf(mu)
@@ -117,6 +119,7 @@ class TestPure:
     def test_agrees_with_dp_accounting(self, epsilon, count):
         import dp_accounting.pld.common as common
         import dp_accounting.pld.privacy_loss_distribution as pld
+
         oracle = pld.from_privacy_parameters(
             common.DifferentialPrivacyParameters(epsilon, 0.0)
         ).self_compose(count)
@@ -173,6 +176,7 @@ class TestSelections:
     def test_between_the_neighbors(self, epsilon0, count):
         """Above the optimal non-adaptive composition, below what Renyi orders give."""
         import dp_accounting as dp
+
         accountant = dp.rdp.RdpAccountant(
             orders=np.concatenate([np.linspace(1.05, 30, 300), np.geomspace(31, 2e4, 100)])
         )

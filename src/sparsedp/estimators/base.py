@@ -9,6 +9,7 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
 import sparsedp
 from sparsedp._kernels import COMPILED
@@ -178,11 +179,31 @@ def private_fit(
         target=target,
         solver=solver,
         loss=_describe(loss),
+        model={
+            "n_features": d,
+            "n_nonzero": public.n_nonzero,
+            "fit_intercept": settings.fit_intercept,
+            "from_public_model": public.initial_weights is not None,
+        },
         seeded=seeded,
         notes=(*settings.solver.caveats, *ASSUMPTIONS),
         versions=_versions(),
     )
     return solution, record
+
+
+def validated(estimator: Any, X: Any, y: Any, *, numeric: bool) -> tuple[Any, np.ndarray]:
+    """scikit-learn's checks of shapes, types and names; malformed values are left to the gate
+    where the estimator says that they are to be replaced.
+    """
+    checks = {"accept_sparse": ["csr", "csc"], "dtype": np.float64}
+    if estimator.invalid != "replace":
+        X, y = validate_data(estimator, X, y, **checks, y_numeric=numeric)
+        return X, column_or_1d(y, warn=True)
+    X = validate_data(estimator, X, **checks, ensure_all_finite=False)
+    y = column_or_1d(np.asarray(y), warn=True)
+    check_consistent_length(X, y)
+    return X, y
 
 
 @dataclass(frozen=True)

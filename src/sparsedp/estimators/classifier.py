@@ -6,11 +6,11 @@ import numpy as np
 from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.linear import linear_predictor
-from sparsedp.estimators.base import Coefficients, Settings, private_fit
+from sparsedp.estimators.base import Coefficients, Settings, private_fit, validated
 from sparsedp.losses import Logistic, Multinomial
 
 
@@ -146,16 +146,7 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
         return log_softmax(margins, axis=1)
 
     def _gate(self, X: Any, y: Any, settings: Settings) -> tuple[Dataset, np.ndarray]:
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse=["csr", "csc"],
-            dtype=np.float64,
-            ensure_all_finite=self.invalid == "raise",
-            y_numeric=False,
-        )
-        y = column_or_1d(y, warn=True)
+        X, y = validated(self, X, y, numeric=False)
         if self.classes is None:
             check_classification_targets(y)
             classes = np.unique(y)

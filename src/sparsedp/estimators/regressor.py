@@ -4,11 +4,11 @@ from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.linear import linear_predictor
-from sparsedp.estimators.base import Coefficients, Settings, private_fit
+from sparsedp.estimators.base import Coefficients, Settings, private_fit, validated
 from sparsedp.losses import Squared
 
 
@@ -126,21 +126,13 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
         return linear_predictor(X, coef, intercept, *self.clip_bounds_)[:, 0]
 
     def _gate(self, X: Any, y: Any, settings: Settings) -> Dataset:
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse=["csr", "csc"],
-            dtype=np.float64,
-            ensure_all_finite=self.invalid == "raise",
-            y_numeric=True,
-        )
+        X, y = validated(self, X, y, numeric=True)
         low, high = self.target_bounds
         if not settings.fit_intercept:  # nothing could absorb a shift of the target
             low, high = -max(abs(low), abs(high)), max(abs(low), abs(high))
         return Dataset.clip(
             X,
-            column_or_1d(y, warn=True),
+            y,
             settings.bounds.aligned(X.shape[1], getattr(self, "feature_names_in_", None)),
             target_bounds=(low, high),
             intercept=settings.fit_intercept,

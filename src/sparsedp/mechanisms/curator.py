@@ -139,7 +139,8 @@ class NoisyCurator:
         event = self._budget.charge_selections(1, name)
         score_range = self._range(reach)
         if isinstance(event, LaplaceSelections):
-            assert isinstance(reach, float), "published noise is scaled to one record's reach"
+            assert not isinstance(reach, Sensitivity), "published noise is scaled to the reach"
+            assert excluded is None, "no paper excludes candidates"
             chosen = laplace_noisy_max(scores, event.scale * reach, self._stream, signed=signed)
         else:
             chosen = exponential_mechanism(
@@ -177,7 +178,7 @@ class NoisyCurator:
         """Release an array with Gaussian noise."""
         mu = self._budget.charge_gaussian(share, name)
         if self._budget.calibration == "published":
-            assert isinstance(sensitivity, float), "published noise is scaled to the stated number"
+            assert not isinstance(sensitivity, Sensitivity), "a paper states one number"
             norm = sensitivity
         else:
             declared = Sensitivity.of_sum(sensitivity)

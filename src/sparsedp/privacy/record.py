@@ -25,6 +25,8 @@ class PrivacyRecord:
         The public promises about features and target that the records were clipped to.
     solver, loss : dict
         Name and settings.
+    model : dict
+        What was asked of the model: features to keep of how many, intercept, public start.
     seeded : bool
         True if the noise came from a seed: then whoever knows the seed can remove the noise.
     notes : tuple of str
@@ -43,6 +45,7 @@ class PrivacyRecord:
     target: dict[str, Any]
     solver: dict[str, Any]
     loss: dict[str, Any]
+    model: dict[str, Any]
     seeded: bool
     notes: tuple[str, ...]
     versions: dict[str, str]
@@ -66,11 +69,14 @@ class PrivacyRecord:
         )
         if self.calibration == "published":
             proven = (
-                "nothing is proven"
+                "no epsilon is proven for it"
                 if math.isinf(self.proven_epsilon)
-                else f"epsilon = {self.proven_epsilon:.4g} is what we can prove"
+                else f"epsilon = {self.proven_epsilon:.4g} is what we can prove for it"
             )
-            claim = f"Claimed by the paper, not proven here ({proven}): {claim}"
+            claim = (
+                f"Noise as a paper prints it, to reproduce the paper; {proven}. "
+                f"Claimed by the paper: {claim}"
+            )
         if self.seeded:
             claim = f"Seeded: not private (for experiments only). With secret noise: {claim}"
         return claim + "."

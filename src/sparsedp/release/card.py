@@ -280,6 +280,8 @@ def _settings(record: dict[str, Any]) -> tuple[tuple[str, str], ...]:
         ("noise", "from a seed" if record["seeded"] else "secret, cryptographic"),
         ("loss", call_text(record["loss"])),
         ("solver", call_text(record["solver"])),
+        ("features to keep", f"{record['model']['n_nonzero']} of {record['model']['n_features']}"),
+        ("constant term", "fitted" if record["model"]["fit_intercept"] else "none"),
     ]
     return tuple(rows)
 

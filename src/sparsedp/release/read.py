@@ -18,6 +18,7 @@ PRIVACY = {
     "target": dict,
     "solver": dict,
     "loss": dict,
+    "model": dict,
     "seeded": bool,
     "notes": list,
     "versions": dict,

@@ -87,7 +87,7 @@ class FrankWolfe:
         for t in range(self.n_steps):
             bound = self._bound(loss, w, curator)
             scores = ball.scores(loss.gradient(data, w, bound))  # private
-            vertex = curator.select(scores, bound, signed=True)  # released
+            vertex = curator.select(scores, bound, signed=True, name="vertex")  # released
             # Equal weight for every choice: with noise, late choices are no better than early ones.
             w = ball.step_toward(w, vertex, 2 / (t + 3) if textbook else 1 / (t + 2))
             if t >= first_averaged:

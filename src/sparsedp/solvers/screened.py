@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Logistic, Loss, Multinomial
 from sparsedp.mechanisms import Curator
@@ -17,8 +18,11 @@ NULL_SHARE = 0.02
 NORM_SHARE = 0.03
 """Parts of the screening's budget for the null model and for the typical row norm."""
 
-ROW_NORM_BINS = 24
-"""Row norms are counted in bins whose ends grow by 2 ** (1/4)."""
+ROW_NORM_BINS = 48
+"""Row norms are counted in bins whose ends grow by 2 ** (1/8)."""
+
+SHORTER_ROWS = 0.3
+"""Part of the rows that are left alone when rows are shrunk to a common length."""
 
 
 @dataclass(frozen=True)
@@ -94,15 +98,15 @@ class Screened:
         weights = np.zeros(curator.public.weights_shape)
         weights[kept] = solution.weights[: len(kept)]
         weights[curator.public.n_features :] = solution.weights[len(kept) :]
-        return replace(solution, weights=weights, bounds=None)
+        return replace(solution, weights=weights, bounds=_widened(solution.bounds, data, kept))
 
     def screen(self, data: Dataset, loss: Loss, curator: Curator) -> np.ndarray:
         """Release the numbers of the kept features, in ascending order."""
         public = curator.public
         n_keep = self._kept(public).n_features
-        null = self._null_weights(data, loss, curator)  # released
+        null, bound = self._null_model(data, loss, curator)  # released
         derivative = loss.derivative(data.matvec(null), data.target)  # private
-        bound = loss.derivative_bound(null)
+        derivative = np.clip(derivative, -bound, bound)
         if self._uses_gradient(public):
             norms = data.row_norms()  # private
             norm = self._typical_norm(norms, public, curator)  # released
@@ -112,7 +116,7 @@ class Screened:
             scores = np.abs(curator.perturb(gradient, reach, name="screen"))  # released
             ranked = _by_feature(scores)[: public.n_features]
             return np.sort(np.argsort(-ranked, kind="stable")[:n_keep])
-        gradient = data.rmatvec(np.clip(derivative, -bound, bound))  # private
+        gradient = data.rmatvec(derivative)  # private
         scores = _by_feature(np.abs(gradient))[: public.n_features]  # private
         return np.sort(curator.select_many(scores, bound, n_keep, name="screen"))  # released
 
@@ -135,8 +139,11 @@ class Screened:
         d, k = public.n_features, self._kept(public).n_features
         return k * math.log(max(d, 2)) / 2 > d / 9
 
-    def _null_weights(self, data: Dataset, loss: Loss, curator: Curator) -> np.ndarray:
-        """The constant model: with a feature's mean in play, every score would carry it."""
+    def _null_model(self, data: Dataset, loss: Loss, curator: Curator) -> tuple[np.ndarray, float]:
+        """The constant model, and where to clip its derivatives.
+
+        At zero weights a feature's mean would weigh in every score; the constant takes it out.
+        """
         public = curator.public
         null = np.zeros(public.weights_shape)
         share = NULL_SHARE / (NULL_SHARE + (NORM_SHARE if self._uses_gradient(public) else 0))
@@ -148,27 +155,43 @@ class Screened:
             counts = curator.perturb(counts, one_hot, share=share, name="screen_scale")
             logs = np.log(np.maximum(counts, 5.0))
             constant = logs[1] - logs[0] if public.n_outputs == 1 else logs - logs.mean()
+            spread = math.inf
         else:
-            sums = np.array([data.n_records, data.target.sum()], dtype=float)  # private
-            # A record adds (1, y) with |y| <= 1; replacing one leaves the number as it is.
-            both = Sensitivity(add_remove=math.sqrt(2), replace_one=2.0)
-            n, total = curator.perturb(sums, both, share=share, name="screen_scale")
+            y = data.target
+            moments = np.array([data.n_records, y.sum(), (y**2).sum()])  # private
+            # A record adds (1, y, y^2) with |y| <= 1. Replacing one moves the last two by at most
+            # (y - z)^2 (1 + (y + z)^2) <= 4 in square, at y = -z = 1.
+            three = Sensitivity(add_remove=math.sqrt(3), replace_one=2.0)
+            n, total, squares = curator.perturb(moments, three, share=share, name="screen_scale")
             constant = float(np.clip(total / max(n, 1.0), -1, 1))
+            # Clipped at one standard deviation a residual says little more than its sign, but the
+            # noise is many times smaller than for the declared range.
+            spread = math.sqrt(max(squares / max(n, 1.0) - constant**2, 1e-4))
         if public.intercept:
             null[-1] = constant
-        return null
+        bound = loss.derivative_bound(null)
+        return null, bound if curator.noiseless else min(bound, spread)
 
     def _typical_norm(self, norms: np.ndarray, public: PublicFacts, curator: Curator) -> float:
-        """About the median row length: longer rows are shrunk, shorter ones left alone."""
+        """A length that most rows reach: longer rows are shrunk to it."""
         longest = math.sqrt(public.n_columns)
-        ends = longest * 2.0 ** (-np.arange(ROW_NORM_BINS)[::-1] / 4)
+        ends = longest * 2.0 ** (-np.arange(ROW_NORM_BINS)[::-1] / 8)
         bins = np.minimum(np.searchsorted(ends, norms), ROW_NORM_BINS - 1)
         histogram = np.bincount(bins, minlength=ROW_NORM_BINS).astype(float)  # private
         one_hot = Sensitivity(add_remove=1.0, replace_one=math.sqrt(2))
         share = NORM_SHARE / (NULL_SHARE + NORM_SHARE)
         noisy = curator.perturb(histogram, one_hot, share=share, name="screen_scale")  # released
         total = np.cumsum(np.maximum(noisy, 0))
-        return float(ends[np.searchsorted(total, total[-1] / 2)])
+        return float(ends[np.searchsorted(total, SHORTER_ROWS * total[-1])])
+
+
+def _widened(bounds: Bounds | None, data: Dataset, kept: np.ndarray) -> Bounds | None:
+    """Bounds that the inner solver released for its features, the declared ones for the others."""
+    if bounds is None:
+        return None
+    lower, upper = (np.array(limits) for limits in data.bounds.arrays(data.n_features))
+    lower[kept], upper[kept] = bounds.arrays(len(kept))
+    return Bounds(lower, upper, row_norm=data.bounds.row_norm, features=data.bounds.features)
 
 
 def _by_feature(scores: np.ndarray) -> np.ndarray:

@@ -284,6 +284,7 @@ def test_memory_of_a_large_sparse_table(form, row_norm):
 
 def test_products_copy_no_matrix():
     import tracemalloc
+
     rng = np.random.default_rng(0)
     X = sparse.random_array((2000, 500), density=0.5, rng=rng, format="csr")
     for table in (X, X.tocsc()):

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sparsedp.data.bounds import Bounds
-    from sparsedp.estimators import SparseLinearRegression, SparseLogisticRegression
+    from sparsedp.estimators import (
+        PrivateSearchCV,
+        SparseLinearRegression,
+        SparseLogisticRegression,
+    )
     from sparsedp.privacy.ledger import BudgetExceeded, Ledger
     from sparsedp.privacy.published import UnprovenGuarantee
     from sparsedp.privacy.record import PrivacyRecord
@@ -20,6 +24,7 @@ _HOME = {
     "BudgetExceeded": "sparsedp.privacy.ledger",
     "Ledger": "sparsedp.privacy.ledger",
     "PrivacyRecord": "sparsedp.privacy.record",
+    "PrivateSearchCV": "sparsedp.estimators",
     "SparseLinearRegression": "sparsedp.estimators",
     "SparseLogisticRegression": "sparsedp.estimators",
     "UnprovenGuarantee": "sparsedp.privacy.published",
@@ -30,6 +35,7 @@ __all__ = [
     "BudgetExceeded",
     "Ledger",
     "PrivacyRecord",
+    "PrivateSearchCV",
     "SparseLinearRegression",
     "SparseLogisticRegression",
     "UnprovenGuarantee",

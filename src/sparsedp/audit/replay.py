@@ -9,12 +9,52 @@ from typing import Any
 
 import numpy as np
 
-from sparsedp.mechanisms import Curator
+from sparsedp.mechanisms import Curator, Objective
 from sparsedp.privacy import PublicFacts, Sensitivity
 
 
 class ControlFlowChanged(AssertionError):
     """On other data, with the same answers, the solver asked something else."""
+
+
+@dataclass
+class WatchedObjective:
+    """Passes everything on to an objective, and keeps the random linear term that it was given."""
+
+    objective: Objective
+    linear: np.ndarray | None = None
+    """Drawn by the door; None where answers come from a script."""
+    strength: float = 0.0
+    """Of the quadratic regularization."""
+
+    @property
+    def weights_shape(self) -> tuple[int, ...]:
+        """Shape of the weights."""
+        return self.objective.weights_shape
+
+    @property
+    def gradient_bound(self) -> float:
+        """L2 bound on one record's gradient."""
+        return self.objective.gradient_bound
+
+    @property
+    def curvature(self) -> float:
+        """Bound on the curvature of one record's loss."""
+        return self.objective.curvature
+
+    @property
+    def regularization(self) -> float:
+        """Curvature of the regularization where there is no noise to choose it."""
+        return self.objective.regularization
+
+    def gradient(self, weights: np.ndarray) -> np.ndarray:
+        """Sum of the records' gradients (private)."""
+        return self.objective.gradient(weights)
+
+    def minimum(self, linear: np.ndarray, regularization: float, tolerance: float) -> np.ndarray:
+        """The perturbed minimum (private)."""
+        self.linear, self.strength = np.array(linear), regularization
+        return self.objective.minimum(linear, regularization, tolerance)
 
 
 @dataclass(frozen=True)
@@ -29,11 +69,17 @@ class Query:
     """Everything else that was said: must not depend on the data."""
     answer: Any
     excluded: np.ndarray | None = None
+    name: str | None = None
+    """The request of the schedule that it was charged to."""
+    share: float = 1.0
+    """Part of that request's budget, for Gaussian releases."""
+    objective: WatchedObjective | None = None
+    """What was minimized."""
 
     def movement(self, other: "Query") -> float:
         """How far the query moved: L2 norm, or the range over candidates for selections."""
         change = self.values - other.values
-        if self.kind == "perturb":
+        if self.kind in ("perturb", "minimize"):
             return float(np.linalg.norm(change))
         if self.excluded is not None:
             change = np.delete(change, self.excluded)
@@ -107,7 +153,8 @@ class RecordingCurator:
     ) -> np.ndarray:
         """Record a Gaussian release."""
         answer = self.curator.perturb(values, sensitivity, share=share, name=name)
-        self._keep("perturb", values, Sensitivity.of_sum(sensitivity), (share,), name, answer)
+        declared = Sensitivity.of_sum(sensitivity)
+        self._keep("perturb", values, declared, (share,), name, answer, share=share)
         return answer
 
     def count(self, value: int, lower: int, upper: int, *, name: str | None = None) -> int:
@@ -116,6 +163,26 @@ class RecordingCurator:
         width = Sensitivity(add_remove=upper - lower, replace_one=upper - lower)
         clipped = np.array([min(max(value, lower), upper), 0.0])
         self._keep("count", clipped, width, (lower, upper), name, answer)
+        return answer
+
+    def minimize(self, objective: Objective, *, name: str | None = None) -> np.ndarray:
+        """Record a perturbed minimum by the records' gradient at the released weights.
+
+        That is what one record moves, and what the noise is made for.
+        """
+        watched = WatchedObjective(objective)
+        answer = self.curator.minimize(watched, name=name)
+        declared = Sensitivity.of_sum(objective.gradient_bound)
+        settings = (objective.curvature, objective.regularization)
+        gradient = objective.gradient(answer)
+        self._keep("minimize", gradient, declared, settings, name, answer, objective=watched)
+        return answer
+
+    def partition(self, n_records: int, n_blocks: int) -> np.ndarray:
+        """Record a secret partition: nothing crosses the door, but replay must repeat it."""
+        answer = self.curator.partition(n_records, n_blocks)
+        nothing = Sensitivity(add_remove=0.0, replace_one=0.0)
+        self._keep("partition", np.zeros(1), nothing, (n_blocks,), None, answer)
         return answer
 
     def _keep(
@@ -127,10 +194,23 @@ class RecordingCurator:
         name: str | None,
         answer: Any,
         excluded: np.ndarray | None = None,
+        share: float = 1.0,
+        objective: WatchedObjective | None = None,
     ) -> None:
+        # Copies: the solver may go on to write into what it asked about and into the answer.
         values = np.array(values, dtype=float)
         self.queries.append(
-            Query(kind, values, declared, (*settings, name, values.shape), answer, excluded)
+            Query(
+                kind,
+                values,
+                declared,
+                (*settings, name, values.shape),
+                answer.copy() if isinstance(answer, np.ndarray) else answer,
+                None if excluded is None else np.array(excluded),
+                name,
+                share,
+                objective,
+            )
         )
 
 
@@ -157,6 +237,14 @@ class ScriptedCurator:
     def count(self, value: int, lower: int, upper: int, **how: Any) -> int:
         """The next answer."""
         return self._next()
+
+    def minimize(self, objective: Any, **how: Any) -> np.ndarray:
+        """The next answer."""
+        return self._next()
+
+    def partition(self, n_records: int, n_blocks: int) -> np.ndarray:
+        """The next answer; a record more gets a block too."""
+        return np.resize(self._next(), n_records)
 
     def _next(self) -> Any:
         if not self.answers:

@@ -7,7 +7,7 @@ import click
 
 from sparsedp import __version__
 
-VERBS = ("demo", "init", "plan", "fit", "predict", "evaluate", "report", "ledger")
+VERBS = ("demo", "init", "plan", "fit", "predict", "evaluate", "report", "audit", "ledger")
 
 
 class BadInput(click.ClickException):

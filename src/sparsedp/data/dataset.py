@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sparsedp.data import gate
 from sparsedp.data.bounds import Bounds, UnitMap
+from sparsedp.data.histogram import dyadic_counts
 
 Coordinates = Literal["unit", "declared"]
 
@@ -168,6 +169,11 @@ class Dataset:
         return self.bounds.row_norm
 
     @property
+    def has_implicit_zeros(self) -> bool:
+        """Whether entries may be left out (sparse storage): bounds must contain zero. Public."""
+        return not isinstance(self.storage, np.ndarray)
+
+    @property
     def norm_bound(self) -> float:
         """A valid L2 bound on a row as solvers see it, the constant column included. Public."""
         d, row_norm = self.n_features, self.row_norm
@@ -318,6 +324,55 @@ class Dataset:
             if self.feature_names is None
             else tuple(self.feature_names[j] for j in chosen),
         )
+
+    def tightened(self, bounds: Bounds) -> "Dataset":
+        """Return the same records clipped to tighter bounds, which then define the unit box.
+
+        `bounds` must be released or public, lie within those in force, and contain zero where
+        entries may be implicit (sparse data) or a row norm is declared.
+        """
+        d = self.n_features
+        old, new = self.unit_map, bounds.unit_map(d, centered=self.intercept)
+        storage = self.storage.copy()
+        if self.stored == "unit":
+            lower, upper = ((limit - old.center) / old.half_width for limit in bounds.arrays(d))
+            for block in gate.row_blocks(storage):
+                np.clip(block, lower, upper, out=block)
+                if self.intercept:
+                    gate.to_unit_box(block, lower, upper)
+                else:
+                    block *= old.half_width / new.half_width
+                    np.clip(block, -1, 1, out=block)
+        else:
+            gate.clip_features(storage, bounds, "replace")
+        _freeze(storage, self.target)
+        return replace(self, storage=storage, bounds=bounds, unit_map=new)
+
+    def dyadic_counts(self, n_levels: int) -> NDArray[np.int64]:
+        """Count records by where their features lie within the bounds. Private.
+
+        Returns
+        -------
+        ndarray of shape (n_features, 2, n_levels)
+            With t the position of a value between its bounds, from 0 to 1: entry [j, 0, b] counts
+            the records with ``2**-(b+1) < t <= 2**-b``, entry [j, 1, b] the same for 1 - t. A
+            record is counted at most once in each of the 2d rows.
+        """
+        d, n = self.n_features, self.n_records
+        lower, upper = self.bounds.arrays(d)
+        if self.stored == "unit":
+            center, half_width = self._box()
+            lower, upper = (lower - center) / half_width, (upper - center) / half_width
+        counts = np.zeros((d, 2, n_levels), dtype=np.int64)
+        if isinstance(self.storage, np.ndarray):
+            for block in gate.row_blocks(self.storage):
+                counts += dyadic_counts(block, np.arange(d), lower, upper, n_levels)
+            return counts
+        entries = self.storage.tocoo()
+        counts += dyadic_counts(entries.data, entries.col, lower, upper, n_levels)
+        n_implicit = n - np.bincount(entries.col, minlength=d)
+        at_zero = dyadic_counts(np.zeros(d), np.arange(d), lower, upper, n_levels)
+        return counts + n_implicit[:, None, None] * at_zero
 
     def rows(self, mask: ArrayLike) -> "Dataset":
         """Return the records where the boolean `mask` holds, each at most once.

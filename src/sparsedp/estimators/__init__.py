@@ -2,5 +2,6 @@
 
 from sparsedp.estimators.classifier import SparseLogisticRegression
 from sparsedp.estimators.regressor import SparseLinearRegression
+from sparsedp.estimators.tuning import PrivateSearchCV
 
-__all__ = ["SparseLinearRegression", "SparseLogisticRegression"]
+__all__ = ["PrivateSearchCV", "SparseLinearRegression", "SparseLogisticRegression"]

@@ -10,8 +10,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.linear import linear_predictor
-from sparsedp.estimators.base import Coefficients, Settings, private_fit, validated
-from sparsedp.losses import Logistic, Multinomial
+from sparsedp.estimators.fit import private_fit
+from sparsedp.estimators.released import Coefficients
+from sparsedp.estimators.settings import Settings, validated
+from sparsedp.losses import Logistic, Loss, Multinomial
+from sparsedp.privacy import PrivacyRecord
+from sparsedp.solvers import Solution
 
 
 class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
@@ -103,19 +107,9 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any) -> "SparseLogisticRegression":
         """Fit the model; the only method that sees private records."""
         settings = Settings.of(self)
-        data, classes = self._gate(X, y, settings)
-        loss = Logistic() if len(classes) == 2 else Multinomial(len(classes))
-        declared = {
-            "classes": classes.tolist(),
-            "taken_from_data": self.classes is None,
-        }
+        data, loss, declared = self._problem(X, y, settings)
         solution, record = private_fit(settings, data, loss, declared)
-        released = Coefficients.of(solution, data)
-        self.coef_, self.intercept_ = released.coef, released.intercept
-        self.clip_bounds_ = released.clip_bounds
-        self.classes_ = classes
-        self.privacy_ = record
-        return self
+        return self._publish(solution, data, record)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Margins: shape (n,) for two classes, positive for the second; else (n, n_classes)."""
@@ -145,7 +139,8 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
             return np.column_stack([log_expit(-margins), log_expit(margins)])
         return log_softmax(margins, axis=1)
 
-    def _gate(self, X: Any, y: Any, settings: Settings) -> tuple[Dataset, np.ndarray]:
+    def _problem(self, X: Any, y: Any, settings: Settings) -> tuple[Dataset, Loss, dict[str, Any]]:
+        """Let records through the gate; say what is minimized and what was declared."""
         X, y = validated(self, X, y, numeric=False)
         if self.classes is None:
             check_classification_targets(y)
@@ -157,11 +152,28 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
                 "y has only one class, a classifier needs at least two: "
                 "give more data, or declare the label set by classes=..."
             )
-        bounds = settings.bounds.aligned(X.shape[1], getattr(self, "feature_names_in_", None))
         data = Dataset.clip(
-            X, y, bounds, classes=classes, intercept=settings.fit_intercept, invalid=self.invalid
+            X,
+            y,
+            settings.bounds.aligned(X.shape[1], getattr(self, "feature_names_in_", None)),
+            classes=classes,
+            intercept=settings.fit_intercept,
+            invalid=self.invalid,
         )
-        return data, classes
+        loss = Logistic() if len(classes) == 2 else Multinomial(len(classes))
+        declared = {"classes": classes.tolist(), "taken_from_data": self.classes is None}
+        return data, loss, declared
+
+    def _publish(
+        self, solution: Solution, data: Dataset, record: PrivacyRecord
+    ) -> "SparseLogisticRegression":
+        """Take over what was released, in declared units."""
+        released = Coefficients.of(solution, data)
+        self.coef_, self.intercept_ = released.coef, released.intercept
+        self.clip_bounds_ = released.clip_bounds
+        self.classes_ = np.asarray(record.target["classes"])
+        self.privacy_ = record
+        return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

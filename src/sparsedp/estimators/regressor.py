@@ -8,8 +8,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.linear import linear_predictor
-from sparsedp.estimators.base import Coefficients, Settings, private_fit, validated
-from sparsedp.losses import Squared
+from sparsedp.estimators.fit import private_fit
+from sparsedp.estimators.released import Coefficients
+from sparsedp.estimators.settings import Settings, validated
+from sparsedp.losses import Loss, Squared
+from sparsedp.privacy import PrivacyRecord
+from sparsedp.solvers import Solution
 
 
 class SparseLinearRegression(RegressorMixin, BaseEstimator):
@@ -100,23 +104,9 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
     def fit(self, X: Any, y: Any) -> "SparseLinearRegression":
         """Fit the model; the only method that sees private records."""
         settings = Settings.of(self)
-        if self.target_bounds is None:
-            raise ValueError(
-                "target_bounds is required: public limits of y, e.g. target_bounds=(0, 100), known "
-                "without looking at the data; values beyond them are clipped"
-            )
-        data = self._gate(X, y, settings)
-        assert data.target_bounds is not None
-        low, high = data.target_bounds
-        declared = {"lower": low, "upper": high}
-        solution, record = private_fit(settings, data, Squared(), declared)
-        released = Coefficients.of(solution, data)
-        half_width, middle = (high - low) / 2, (high + low) / 2  # the target was mapped to [-1, 1]
-        self.coef_ = half_width * released.coef[0]
-        self.intercept_ = float(half_width * released.intercept[0] + middle)
-        self.clip_bounds_ = released.clip_bounds
-        self.privacy_ = record
-        return self
+        data, loss, declared = self._problem(X, y, settings)
+        solution, record = private_fit(settings, data, loss, declared)
+        return self._publish(solution, data, record)
 
     def predict(self, X: Any) -> np.ndarray:
         """Predicted targets."""
@@ -125,12 +115,18 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
         coef, intercept = self.coef_[None, :], np.array([self.intercept_])
         return linear_predictor(X, coef, intercept, *self.clip_bounds_)[:, 0]
 
-    def _gate(self, X: Any, y: Any, settings: Settings) -> Dataset:
-        X, y = validated(self, X, y, numeric=True)
+    def _problem(self, X: Any, y: Any, settings: Settings) -> tuple[Dataset, Loss, dict[str, Any]]:
+        """Let records through the gate; say what is minimized and what was declared."""
+        if self.target_bounds is None:
+            raise ValueError(
+                "target_bounds is required: public limits of y, e.g. target_bounds=(0, 100), known "
+                "without looking at the data; values beyond them are clipped"
+            )
         low, high = self.target_bounds
         if not settings.fit_intercept:  # nothing could absorb a shift of the target
             low, high = -max(abs(low), abs(high)), max(abs(low), abs(high))
-        return Dataset.clip(
+        X, y = validated(self, X, y, numeric=True)
+        data = Dataset.clip(
             X,
             y,
             settings.bounds.aligned(X.shape[1], getattr(self, "feature_names_in_", None)),
@@ -138,6 +134,20 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
             intercept=settings.fit_intercept,
             invalid=self.invalid,
         )
+        return data, Squared(), {"lower": float(low), "upper": float(high)}
+
+    def _publish(
+        self, solution: Solution, data: Dataset, record: PrivacyRecord
+    ) -> "SparseLinearRegression":
+        """Take over what was released, in declared units."""
+        released = Coefficients.of(solution, data)
+        low, high = record.target["lower"], record.target["upper"]
+        half_width, middle = (high - low) / 2, (high + low) / 2  # the target was mapped to [-1, 1]
+        self.coef_ = half_width * released.coef[0]
+        self.intercept_ = float(half_width * released.intercept[0] + middle)
+        self.clip_bounds_ = released.clip_bounds
+        self.privacy_ = record
+        return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

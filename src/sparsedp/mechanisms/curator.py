@@ -11,17 +11,67 @@ import numpy as np
 
 from sparsedp.mechanisms.count import noisy_count
 from sparsedp.mechanisms.entropy import KeyStream
+from sparsedp.mechanisms.linear import (
+    gamma_linear_term,
+    gaussian_linear_term,
+    laplace_release,
+    laplace_top_k,
+)
 from sparsedp.mechanisms.noise import gaussian_release
 from sparsedp.mechanisms.select import (
     exponential_mechanism,
     exponential_top_k,
     laplace_noisy_max,
 )
-from sparsedp.privacy import Budget, PublicFacts, Sensitivity
+from sparsedp.privacy import Budget, LaplaceVotes, PublicFacts, PureMinima, Sensitivity
 from sparsedp.privacy.published import LaplaceSelections
 
 SUMMATION_SLACK = 1 + 1e-6
 """Declared sensitivities grow by this factor: sums in floating point depend on their order."""
+
+
+MINIMUM_TOLERANCE = 1e-8
+"""How far from zero the gradient at a minimum may be, in units of one record's largest gradient;
+half of it is for the computation to reach, the other half for rounding in sums over records."""
+
+NEGLIGIBLE = 8
+"""A released weight within this many standard deviations of rounding noise is set to zero."""
+
+
+class Objective(Protocol):
+    """A strongly convex sum over records plus a public regularization, to be minimized."""
+
+    @property
+    def weights_shape(self) -> tuple[int, ...]:
+        """Shape of the weights. Public, like all properties."""
+        ...
+
+    @property
+    def gradient_bound(self) -> float:
+        """L2 bound on one record's gradient, at any weights."""
+        ...
+
+    @property
+    def curvature(self) -> float:
+        """Bound on the largest eigenvalue of the second derivative of one record's loss."""
+        ...
+
+    @property
+    def regularization(self) -> float:
+        """Curvature of the regularization where there is no noise to choose it."""
+        ...
+
+    def gradient(self, weights: np.ndarray) -> np.ndarray:
+        """Sum of the records' gradients, without regularization (private)."""
+        ...
+
+    def minimum(self, linear: np.ndarray, regularization: float, tolerance: float) -> np.ndarray:
+        """Weights (private) where a subgradient of the whole has at most the norm ``tolerance``.
+
+        The whole is the sum over records, ``regularization / 2`` times the squared distance to
+        a public point, any public convex penalty, and the product with ``linear``. Deterministic.
+        """
+        ...
 
 
 class Curator(Protocol):
@@ -95,6 +145,14 @@ class Curator(Protocol):
         """Release a whole number, clipped to [lower, upper], with pure differential privacy."""
         ...
 
+    def minimize(self, objective: Objective, *, name: str | None = None) -> np.ndarray:
+        """Release the minimum of an objective to which a random linear term has been added."""
+        ...
+
+    def partition(self, n_records: int, n_blocks: int) -> np.ndarray:
+        """Assign each of n records to a block by an independent coin; nothing is released."""
+        ...
+
 
 class NoisyCurator:
     """The curator of a private fit.
@@ -143,6 +201,7 @@ class NoisyCurator:
             assert excluded is None, "no paper excludes candidates"
             chosen = laplace_noisy_max(scores, event.scale * reach, self._stream, signed=signed)
         else:
+            assert not isinstance(event, LaplaceVotes), "votes choose several at once"
             chosen = exponential_mechanism(
                 scores, event.epsilon0, score_range, self._stream, signed=signed, excluded=excluded
             )
@@ -161,9 +220,13 @@ class NoisyCurator:
         """Release ``count`` different candidates, best first; costs ``count`` selections."""
         event = self._budget.charge_selections(count, name)
         assert not isinstance(event, LaplaceSelections), "no paper publishes a one-shot top-k"
-        chosen = exponential_top_k(
-            scores, event.epsilon0, self._range(reach), count, self._stream, excluded=excluded
-        )
+        if isinstance(event, LaplaceVotes):
+            assert excluded is None, "no paper excludes candidates"
+            chosen = laplace_top_k(scores, event.scale, count, self._stream)
+        else:
+            chosen = exponential_top_k(
+                scores, event.epsilon0, self._range(reach), count, self._stream, excluded=excluded
+            )
         self._released(count)
         return chosen
 
@@ -193,6 +256,49 @@ class NoisyCurator:
         release = noisy_count(value, lower, upper, event.epsilon, self._stream)
         self._released(1)
         return release
+
+    def minimize(self, objective: Objective, *, name: str | None = None) -> np.ndarray:
+        """Release the minimum of an objective to which a random linear term has been added.
+
+        Notes
+        -----
+        *Privacy.* The weights that the objective returns lie within ``off / 2`` of the exact
+        minimum for a linear term of real numbers: the tolerance and the rounding of the linear term
+        over the strong convexity. Noise for a sensitivity of ``off`` makes up for it.
+        """
+        event = self._budget.charge_minimum(name)
+        reach = objective.gradient_bound * SUMMATION_SLACK
+        size = int(np.prod(objective.weights_shape))
+        regularization = objective.curvature / event.ratio
+        if isinstance(event, PureMinima):
+            linear, slip = gamma_linear_term(size, event.rate / reach, self._stream)
+        else:
+            shift = Sensitivity.of_sum(reach).under(self.public.neighbors)
+            linear, slip = gaussian_linear_term(size, shift / event.mu, self._stream)
+        tolerance = MINIMUM_TOLERANCE * reach
+        weights = objective.minimum(  # private
+            linear.reshape(objective.weights_shape), regularization, tolerance / 2
+        )
+        off = 2 * (tolerance + slip) / regularization * SUMMATION_SLACK
+        if isinstance(event, PureMinima):
+            release = laplace_release(weights, off, event.rounding_epsilon, self._stream)
+        else:
+            release = gaussian_release(weights, off, event.rounding_mu, self._stream)
+            # Post-processing: zeros of a penalty become zeros again.
+            release[np.abs(release) <= NEGLIGIBLE * off / event.rounding_mu] = 0.0
+        self._released(1)
+        return release
+
+    def partition(self, n_records: int, n_blocks: int) -> np.ndarray:
+        """Assign each of n records to a block by an independent coin; nothing is released.
+
+        Notes
+        -----
+        *Privacy.* Blocks are secret. Their probabilities are equal up to 2**-50, which does not
+        matter: what matters is that a record's block has nothing to do with any record.
+        """
+        words = self._stream.words(n_records) >> np.uint64(11)
+        return (words.astype(np.float64) * 2.0**-53 * n_blocks).astype(np.int64)
 
     def close(self) -> None:
         """Raise unless exactly the scheduled releases have been made."""
@@ -270,3 +376,14 @@ class NoiselessCurator:
     def count(self, value: int, lower: int, upper: int, *, name: str | None = None) -> int:
         """The value, clipped."""
         return min(max(int(value), lower), upper)
+
+    def minimize(self, objective: Objective, *, name: str | None = None) -> np.ndarray:
+        """The minimum itself."""
+        tolerance = MINIMUM_TOLERANCE * objective.gradient_bound
+        return objective.minimum(
+            np.zeros(objective.weights_shape), objective.regularization, tolerance
+        )
+
+    def partition(self, n_records: int, n_blocks: int) -> np.ndarray:
+        """Blocks by position: without privacy there is nothing to keep secret."""
+        return np.arange(n_records) % n_blocks

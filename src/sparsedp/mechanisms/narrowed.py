@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparsedp.mechanisms.curator import Curator
+from sparsedp.mechanisms.curator import Curator, Objective
 from sparsedp.privacy import PublicFacts, Sensitivity
 
 
@@ -58,3 +58,11 @@ class NarrowedCurator:
     def count(self, value: int, lower: int, upper: int, *, name: str | None = None) -> int:
         """Release a whole number."""
         return self.curator.count(value, lower, upper, name=name)
+
+    def minimize(self, objective: Objective, *, name: str | None = None) -> np.ndarray:
+        """Release the minimum of a perturbed objective."""
+        return self.curator.minimize(objective, name=name)
+
+    def partition(self, n_records: int, n_blocks: int) -> np.ndarray:
+        """Assign records to blocks."""
+        return self.curator.partition(n_records, n_blocks)

@@ -6,7 +6,13 @@ Nothing in here knows data or draws noise.
 from sparsedp.privacy.accountants import PrivacyProfile, zcdp_epsilon, zcdp_rho
 from sparsedp.privacy.budget import Budget, UnscheduledRelease
 from sparsedp.privacy.calibrate import calibrate
-from sparsedp.privacy.events import Gaussians, PureReleases, Selections
+from sparsedp.privacy.events import (
+    Gaussians,
+    PerturbedMinimum,
+    PureMinima,
+    PureReleases,
+    Selections,
+)
 from sparsedp.privacy.ledger import BudgetExceeded, Ledger
 from sparsedp.privacy.neighbors import NEIGHBORS, Neighbors, Sensitivity
 from sparsedp.privacy.public import PublicFacts
@@ -17,8 +23,14 @@ from sparsedp.privacy.published import (
     RoundedCount,
     UnprovenGuarantee,
 )
+from sparsedp.privacy.published_minima import (
+    KiferMinimize,
+    LaplaceVotes,
+    VoteSelect,
+    WangZhangMinimize,
+)
 from sparsedp.privacy.record import PrivacyRecord
-from sparsedp.privacy.schedule import Count, Perturb, Schedule, Select
+from sparsedp.privacy.schedule import Count, Minimize, Perturb, PureMinimize, Schedule, Select
 
 __all__ = [
     "NEIGHBORS",
@@ -27,14 +39,20 @@ __all__ = [
     "Count",
     "GaussianPerturb",
     "Gaussians",
+    "KiferMinimize",
     "LaplaceSelect",
+    "LaplaceVotes",
     "Ledger",
+    "Minimize",
     "Neighbors",
     "Perturb",
+    "PerturbedMinimum",
     "PrivacyProfile",
     "PrivacyRecord",
     "PublicFacts",
     "PublishedSchedule",
+    "PureMinima",
+    "PureMinimize",
     "PureReleases",
     "RoundedCount",
     "Schedule",
@@ -43,6 +61,8 @@ __all__ = [
     "Sensitivity",
     "UnprovenGuarantee",
     "UnscheduledRelease",
+    "VoteSelect",
+    "WangZhangMinimize",
     "calibrate",
     "zcdp_epsilon",
     "zcdp_rho",

@@ -15,7 +15,14 @@ from functools import lru_cache
 import numpy as np
 from scipy.optimize import root_scalar
 
-from sparsedp.privacy.events import Event, Gaussians, PureReleases, Selections
+from sparsedp.privacy.events import (
+    Event,
+    Gaussians,
+    PerturbedMinimum,
+    PureMinima,
+    PureReleases,
+    Selections,
+)
 from sparsedp.privacy.gaussian import check_delta, gaussian_delta, gaussian_mu, gaussian_profile
 from sparsedp.privacy.losses import (
     Atoms,
@@ -26,6 +33,7 @@ from sparsedp.privacy.losses import (
     selection_atoms,
     selection_profile,
 )
+from sparsedp.privacy.objective import minimum_atoms
 
 __all__ = [
     "PrivacyProfile",
@@ -45,6 +53,9 @@ TAILS = (1e-30, 1e-75, 1e-150, 1e-300)
 MOST_ATOMS = 50_000
 """Above this the atoms of a mix move to a coarser lattice, in the safe direction."""
 
+MIXED_ATOMS = 1_400
+"""Atoms of each kind where a perturbed minimum is mixed with others: two million pairs."""
+
 
 @dataclass(frozen=True)
 class PrivacyProfile:
@@ -52,9 +63,9 @@ class PrivacyProfile:
 
     Parameters
     ----------
-    events : tuple of Selections, Gaussians and PureReleases
-        Each release may depend on all earlier ones. Gaussian and pure releases may fall anywhere;
-        the groups of selections come in the given order.
+    events : tuple of events
+        Each release may depend on all earlier ones. Gaussian and pure releases and perturbed
+        minima may fall anywhere; the groups of selections come in the given order.
 
     Notes
     -----
@@ -110,13 +121,15 @@ class PrivacyProfile:
 
     def _sum(self, epsilon: float, tail: float) -> tuple[float, float]:
         """Finite and infinite part of the sum over atoms."""
-        mu = math.hypot(*(e.mu for e in self.events if isinstance(e, Gaussians)))
+        minima = tuple(e for e in self.events if isinstance(e, PerturbedMinimum))
+        gaussians = [e.mu for e in self.events if isinstance(e, Gaussians)]
+        mu = math.hypot(*gaussians, *(e.rounding_mu for e in minima))
         selections = _selections(self.events)
         pure = _pure_releases(self.events)
         if mu == 0 and len(selections) == 1 and selections[0][1] == 1:
             losses, masses, _ = pure_atoms(pure, MOST_ATOMS)
             return float(masses @ selection_profile(epsilon - losses, selections[0][0])), 0.0
-        losses, masses, infinite = _mix(selections, pure, tail)
+        losses, masses, infinite = _mix(selections, pure, minima, tail)
         return float(masses @ gaussian_profile(epsilon - losses, mu)), infinite
 
 
@@ -136,14 +149,26 @@ def _pure_releases(events: tuple[Event, ...]) -> Groups:
     """Pure releases, one group per epsilon: their order does not matter."""
     counts: dict[float, int] = {}
     for event in events:
-        if isinstance(event, PureReleases):
+        if isinstance(event, PureReleases | PureMinima):
             counts[event.epsilon] = counts.get(event.epsilon, 0) + event.count
     return tuple(sorted(counts.items()))
 
 
 @lru_cache(maxsize=16)
-def _mix(selections: Groups, pure: Groups, tail: float) -> Atoms:
-    """Losses of pure releases and selections together."""
+def _mix(
+    selections: Groups, pure: Groups, minima: tuple[PerturbedMinimum, ...], tail: float
+) -> Atoms:
+    """Losses of pure releases, perturbed minima and selections together."""
+    if minima:
+        atoms = minimum_atoms(minima[0], tail)
+        others = [minimum_atoms(event, tail) for event in minima[1:]]
+        if pure:
+            others.append(pure_atoms(pure, MIXED_ATOMS))
+        if selections:
+            others.append(selection_atoms(selections, tail))
+        for other in others:
+            atoms = convolve(coarsen(atoms, MIXED_ATOMS), coarsen(other, MIXED_ATOMS))
+        return coarsen(atoms, MOST_ATOMS)
     if not selections:
         return pure_atoms(pure, MOST_ATOMS)
     atoms = selection_atoms(selections, tail)
@@ -179,7 +204,8 @@ def zcdp_rho(events: tuple[Event, ...]) -> float:
 
     Parameters
     ----------
-    events : tuple of Selections, Gaussians and PureReleases
+    events : tuple of events
+        No perturbed minimum among them.
 
     Returns
     -------
@@ -194,8 +220,10 @@ def zcdp_rho(events: tuple[Event, ...]) -> float:
                 rho += count * epsilon0**2 / 8
             case Gaussians(mu):
                 rho += mu**2 / 2
-            case PureReleases(epsilon, count):
+            case PureReleases(epsilon, count) | PureMinima(epsilon, count):
                 rho += count * epsilon**2 / 2
+            case PerturbedMinimum():
+                raise ValueError("no concentrated cost is known for a perturbed minimum")
     return rho
 
 

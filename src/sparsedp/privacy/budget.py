@@ -5,15 +5,23 @@ from typing import TypeVar
 
 from sparsedp.privacy.accountants import PrivacyProfile
 from sparsedp.privacy.calibrate import calibrate
-from sparsedp.privacy.events import Event, Gaussians, PureReleases, Selections
+from sparsedp.privacy.events import (
+    Event,
+    Gaussians,
+    PerturbedMinimum,
+    PureMinima,
+    PureReleases,
+    Selections,
+)
 from sparsedp.privacy.neighbors import Neighbors
 from sparsedp.privacy.published import GaussianReleases, LaplaceSelections, PublishedSchedule
+from sparsedp.privacy.published_minima import LaplaceVotes
 from sparsedp.privacy.schedule import Schedule
 
 ROUNDING = 1e-9
 """Shares of a Gaussian request may add up to 1 with this much rounding."""
 
-Released = Event | LaplaceSelections | GaussianReleases
+Released = Event | LaplaceSelections | GaussianReleases | LaplaceVotes
 Kind = TypeVar("Kind", bound=Released)
 
 
@@ -60,6 +68,15 @@ class Budget:
         self.delta = delta
         self._spent = [0.0] * len(self.events)
 
+    @classmethod
+    def of(cls, schedule: Schedule, events: tuple[Event, ...]) -> "Budget":
+        """A budget whose noise is already set; whoever sets it accounts for it."""
+        budget = cls(Schedule(()), epsilon=1.0, delta=0.5, neighbors="add_remove")
+        budget.schedule, budget.events = schedule, events
+        budget.names = tuple(request.name for request in schedule.requests)
+        budget._spent = [0.0] * len(events)
+        return budget
+
     @property
     def n_releases(self) -> int:
         """Selections and other releases of the schedule: what a progress bar counts to."""
@@ -77,9 +94,9 @@ class Budget:
 
     def charge_selections(
         self, count: int = 1, name: str | None = None
-    ) -> Selections | LaplaceSelections:
+    ) -> Selections | LaplaceSelections | LaplaceVotes:
         """Charge ``count`` selections; the answer carries their noise level."""
-        index, event = self._find(name, (Selections, LaplaceSelections))
+        index, event = self._find(name, (Selections, LaplaceSelections, LaplaceVotes))
         for later in range(index + 1, len(self.events)):
             if self._spent[later] and isinstance(self.events[later], Selections):
                 raise UnscheduledRelease(
@@ -105,6 +122,12 @@ class Budget:
         """Charge a count; the answer carries its epsilon."""
         index, event = self._find(name, (PureReleases,))
         self._charge(index, 1, 1)
+        return event
+
+    def charge_minimum(self, name: str | None = None) -> PerturbedMinimum | PureMinima:
+        """Charge the minimum of a perturbed objective; the answer carries its noise level."""
+        index, event = self._find(name, (PerturbedMinimum, PureMinima))
+        self._charge(index, 1, _units(event))
         return event
 
     def close(self) -> None:
@@ -136,9 +159,9 @@ class Budget:
         self._spent[index] += amount
 
 
-_PUBLISHED = (LaplaceSelections, GaussianReleases)
+_PUBLISHED = (LaplaceSelections, GaussianReleases, LaplaceVotes)
 
 
 def _units(event: Released) -> int:
     """What has to be released of an event: selections by number, a Gaussian total as one whole."""
-    return 1 if isinstance(event, Gaussians) else event.count
+    return 1 if isinstance(event, Gaussians | PerturbedMinimum) else event.count

@@ -89,7 +89,82 @@ class PureReleases:
         return {"event": "PureReleases", **asdict(self)}
 
 
-Event = Selections | Gaussians | PureReleases
+@dataclass(frozen=True)
+class PerturbedMinimum:
+    """The minimum of an objective with a random linear term (objective perturbation).
+
+    Parameters
+    ----------
+    mu : float
+        How far one record can move the gradient, in L2 norm, over the standard deviation of the
+        linear term's entries.
+    ratio : float
+        Largest curvature of one record's loss over the curvature of the regularization.
+    shape : {"logistic", "log_cosh", "any", "multinomial"}
+        How a record's curvature and gradient go together; "any" covers the first two.
+    neighbors : {"add_remove", "replace_one"}
+        What ``mu`` was counted for: here the relation changes more than a factor.
+    rounding_mu : float
+        Cost of the Gaussian noise that covers an inexact minimum and floating point.
+    n_outputs : int
+        Classes of a multinomial loss.
+    """
+
+    mu: float
+    ratio: float
+    shape: str
+    neighbors: str
+    rounding_mu: float
+    n_outputs: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("mu", "ratio", "rounding_mu"):
+            _check_cost(name, getattr(self, name))
+        if self.shape not in ("logistic", "log_cosh", "any", "multinomial"):
+            raise ValueError(f"unknown shape of a loss: {self.shape!r}")
+        if (self.shape == "multinomial") != (self.n_outputs > 1):
+            raise ValueError(f"{self.shape} does not go with {self.n_outputs} outputs")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return {"event": "PerturbedMinimum", **asdict(self)}
+
+
+@dataclass(frozen=True)
+class PureMinima:
+    """``count`` minima whose linear term b has a density proportional to exp(-rate * ||b||).
+
+    Parameters
+    ----------
+    epsilon : float
+        Pure cost of one minimum, all included.
+    count : int
+        How many there are.
+    rate : float
+        In units of one over the largest gradient of a record.
+    ratio : float
+        Largest curvature of one record's loss over the curvature of the regularization.
+    rounding_epsilon : float
+        The part of ``epsilon`` that covers an inexact minimum and floating point.
+    """
+
+    epsilon: float
+    count: int
+    rate: float
+    ratio: float
+    rounding_epsilon: float
+
+    def __post_init__(self) -> None:
+        for name in ("epsilon", "rate", "ratio", "rounding_epsilon"):
+            _check_cost(name, getattr(self, name))
+        _check_count(self.count)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return {"event": "PureMinima", **asdict(self)}
+
+
+Event = Selections | Gaussians | PureReleases | PerturbedMinimum | PureMinima
 
 
 def event_from_dict(data: dict[str, Any]) -> Event:
@@ -112,5 +187,9 @@ def event_from_dict(data: dict[str, Any]) -> Event:
             return Gaussians(**fields)
         case "PureReleases":
             return PureReleases(**fields)
+        case "PerturbedMinimum":
+            return PerturbedMinimum(**fields)
+        case "PureMinima":
+            return PureMinima(**fields)
         case other:
             raise ValueError(f"unknown event {other!r}")

@@ -12,6 +12,7 @@ from typing import Any
 
 from sparsedp.privacy.events import Gaussians, PureReleases
 from sparsedp.privacy.neighbors import Neighbors, Sensitivity
+from sparsedp.privacy.published_minima import KiferMinimize, VoteSelect, WangZhangMinimize
 
 
 class UnprovenGuarantee(UserWarning):
@@ -134,7 +135,9 @@ class RoundedCount:
         return PureReleases(self.fraction * epsilon * width / (self.upper - self.lower))
 
 
-PublishedRequest = LaplaceSelect | GaussianPerturb | RoundedCount
+PublishedRequest = (
+    LaplaceSelect | GaussianPerturb | RoundedCount | VoteSelect | KiferMinimize | WangZhangMinimize
+)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,8 @@ A schedule names the requests and how they share the budget; ``calibrate`` turns
 import math
 from dataclasses import dataclass
 
+from sparsedp.privacy.neighbors import Neighbors
+
 
 @dataclass(frozen=True)
 class Select:
@@ -74,7 +76,83 @@ class Count:
             )
 
 
-Request = Select | Perturb | Count
+@dataclass(frozen=True)
+class Minimize:
+    """Ask for one minimum of a perturbed objective, with a Gaussian linear term.
+
+    Parameters
+    ----------
+    regularization : float or None
+        Curvature of the regularization over the largest curvature of one record's loss. None
+        takes as little as costs next to nothing, which depends on epsilon.
+    shape : {"logistic", "log_cosh", "any", "multinomial"}
+        Of the loss, see :class:`PerturbedMinimum`.
+    neighbors : {"add_remove", "replace_one"}
+        The relation that is accounted for.
+    n_outputs : int
+        Classes of a multinomial loss.
+    share : float, default=1.0
+        Part of the budget, relative to the other ``Select`` and ``Perturb`` requests.
+    name : str, default="minimize"
+        How the ledger calls it; unique within a schedule.
+    """
+
+    regularization: float | None
+    shape: str
+    neighbors: Neighbors
+    n_outputs: int = 1
+    share: float = 1.0
+    name: str = "minimize"
+
+    def __post_init__(self) -> None:
+        _check_share(self.name, self.share)
+        if self.regularization is not None:
+            _check_regularization(self.name, self.regularization)
+
+
+@dataclass(frozen=True)
+class PureMinimize:
+    """Ask for ``count`` minima of perturbed objectives with pure differential privacy.
+
+    Parameters
+    ----------
+    count : int
+        How many.
+    fraction : float
+        All of them together are (fraction * epsilon)-differentially private; between 0 and 1.
+    regularization, shape, neighbors, n_outputs, name
+        As for ``Minimize``.
+    """
+
+    count: int
+    fraction: float
+    regularization: float | None
+    shape: str
+    neighbors: Neighbors
+    n_outputs: int = 1
+    name: str = "minimize"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.count, bool) or not isinstance(self.count, int) or self.count < 1:
+            raise ValueError(
+                f"{self.name}: count must be an integer of at least 1, got {self.count!r}"
+            )
+        if not 0 < self.fraction <= 1:
+            raise ValueError(
+                f"{self.name}: fraction must lie between 0 and 1, got {self.fraction!r}"
+            )
+        if self.regularization is not None:
+            _check_regularization(self.name, self.regularization)
+
+
+Request = Select | Perturb | Count | Minimize | PureMinimize
+
+
+def _check_regularization(name: str, regularization: float) -> None:
+    if not (math.isfinite(regularization) and regularization > 0):
+        raise ValueError(
+            f"{name}: regularization must be a positive number, got {regularization!r}"
+        )
 
 
 def _check_share(name: str, share: float) -> None:
@@ -88,7 +166,7 @@ class Schedule:
 
     Parameters
     ----------
-    requests : tuple of Select, Perturb and Count
+    requests : tuple of requests
         Empty for a model that releases nothing private.
     """
 
@@ -99,15 +177,15 @@ class Schedule:
         names = [request.name for request in self.requests]
         if len(set(names)) < len(names):
             raise ValueError(f"the names of the requests must be unique, got {names}")
-        if self.counted >= 1:
+        if self.counted >= 1 and len(self.requests) > 1:
             raise ValueError(f"the counts ask for {self.counted:g} of epsilon: leave a rest")
 
     @property
     def counted(self) -> float:
-        """Part of epsilon that the counts take."""
-        return math.fsum(r.fraction for r in self.requests if isinstance(r, Count))
+        """Part of epsilon that the counts and other pure requests take."""
+        return math.fsum(r.fraction for r in self.requests if isinstance(r, Count | PureMinimize))
 
     @property
     def total_share(self) -> float:
         """Sum of the relative shares, by which each is divided."""
-        return math.fsum(r.share for r in self.requests if not isinstance(r, Count))
+        return math.fsum(r.share for r in self.requests if not isinstance(r, Count | PureMinimize))

@@ -256,6 +256,41 @@ def _release(event: dict[str, Any], neighbors: str) -> Release:
                 cost=f"epsilon = {event['epsilon']:.4g} each",
                 meaning=f"noise of {1 / event['epsilon']:.4g} times the width of its public range",
             )
+        case "PerturbedMinimum":
+            return Release(
+                purpose=purpose,
+                kind="minimum of an objective with a Gaussian linear term",
+                count=None,
+                cost=f"mu = {event['mu']:.4g}, curvature ratio {event['ratio']:.4g}",
+                meaning=f"linear term with noise of {1 / event['mu']:.4g} times what one record "
+                "can add to the gradient",
+            )
+        case "PureMinima":
+            return Release(
+                purpose=purpose,
+                kind="minima of objectives with a random linear term",
+                count=event["count"],
+                cost=f"epsilon = {event['epsilon']:.4g} each",
+                meaning=f"linear term of typical length {1 / event['rate']:.4g} per weight, in "
+                "units of a record's gradient",
+            )
+        case "LaplaceVotes":
+            return Release(
+                purpose=purpose,
+                kind="votes for features, Laplace noise (published formula)",
+                count=event["count"],
+                cost=f"epsilon = {event['epsilon']:.4g} together",
+                meaning="noise on every feature's number of votes",
+            )
+        case "RepeatAndSelect":
+            return Release(
+                purpose=purpose,
+                kind=f"the best of a secret number of trials over {event['n_candidates']} settings",
+                count=None,
+                cost=f"epsilon = {event['epsilon']:.4g} at delta = {event['delta']:g} for all",
+                meaning=f"each trial has {event['noise_factor']:.3g} times the noise of one fit; "
+                f"{event['expected_trials']:g} trials are expected ({event['distribution']})",
+            )
         case other:
             raise ValueError(f"unknown event {other!r}")
 

@@ -16,6 +16,8 @@ from sparsedp.data.linear import linear_predictor
 from sparsedp.privacy import PrivacyProfile
 from sparsedp.privacy.events import event_from_dict
 from sparsedp.privacy.published import GaussianReleases, LaplaceSelections
+from sparsedp.privacy.published_minima import LaplaceVotes
+from sparsedp.privacy.repeat import repeated_epsilon
 from sparsedp.release.read import FORMAT, fields_of
 
 FILE = "model.json"
@@ -224,6 +226,14 @@ class PublishedModel:
         """
         if self.privacy["calibration"] == "none":
             return float("inf")
+        if [event.get("event") for event in self.privacy["events"]] == ["RepeatAndSelect"]:
+            search = self.privacy["events"][0]
+            return repeated_epsilon(
+                search["rho_per_trial"],
+                self.privacy["delta"],
+                search["expected_trials"],
+                search["distribution"],
+            )
         events = [_counted(event) for event in self.privacy["events"]]
         if None in events:
             return float("inf")
@@ -325,5 +335,7 @@ def _counted(event: dict[str, Any]) -> Any:
             return LaplaceSelections(**fields).proven()
         case "GaussianReleases":
             return GaussianReleases(**fields).proven()
+        case "LaplaceVotes":
+            return LaplaceVotes(**fields).proven()
         case _:
             return event_from_dict(content)

@@ -1,0 +1,154 @@
+"""Pairs of tables that differ in one record and lie where that record shows the most.
+
+Noise that is right for these pairs is hardly ever wrong elsewhere: records sit at corners of the
+domain with extreme targets, and everything else ties.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sparsedp.data.bounds import Bounds
+from sparsedp.data.dataset import Dataset
+from sparsedp.losses import Loss, Multinomial, Squared
+from sparsedp.privacy import Neighbors, PublicFacts
+
+Record = tuple[Sequence[float], float]
+"""Features in [-1, 1] and a target: a class, or a number in [-1, 1]."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two neighboring tables.
+
+    Parameters
+    ----------
+    name : str
+        What is special about it.
+    one, other : Dataset
+    neighbors : {"add_remove", "replace_one"}
+    """
+
+    name: str
+    one: Dataset
+    other: Dataset
+    neighbors: Neighbors
+
+    def public(self, loss: Loss) -> PublicFacts:
+        """What everybody may know about both."""
+        return PublicFacts(
+            n_features=self.one.n_features,
+            n_nonzero=max(1, self.one.n_features // 2),
+            n_outputs=loss.n_outputs,
+            intercept=self.one.intercept,
+            neighbors=self.neighbors,
+            n_records=self.one.n_records if self.neighbors == "replace_one" else None,
+            row_norm=self.one.row_norm,
+        )
+
+    def swapped(self) -> "Pair":
+        """The same pair, seen from the other table."""
+        return Pair(self.name, self.other, self.one, self.neighbors)
+
+
+def dataset(
+    records: Sequence[Record], loss: Loss, *, intercept: bool = True, row_norm: float | None = None
+) -> Dataset:
+    """Records in the unit box, through the gate."""
+    X = np.array([x for x, _ in records], dtype=float)
+    y = np.array([target for _, target in records])
+    bounds = Bounds(lower=-1, upper=1, row_norm=row_norm)
+    if isinstance(loss, Squared):
+        return Dataset.clip(X, y, bounds, target_bounds=(-1, 1), intercept=intercept)
+    return Dataset.clip(X, y, bounds, classes=range(max(2, loss.n_outputs)), intercept=intercept)
+
+
+def worst_pairs(loss: Loss, neighbors: Neighbors) -> tuple[Pair, ...]:
+    """Pairs that attain the sensitivities of gradients, selections and sums, whatever the solver.
+
+    An audit tries all of them and goes on with the one that tells most.
+    """
+    # Labels of a record that pulls its features up, and of one that pulls them down.
+    up, down = (1.0, -1.0) if isinstance(loss, Squared) else (1, 0)
+
+    def pair(
+        name: str,
+        base: list[Record],
+        record: Record,
+        opposite: Record,
+        intercept: bool = True,
+        row_norm: float | None = None,
+    ) -> Pair:
+        """The record is added to the base, or takes the place of its opposite."""
+        rest = base if neighbors == "add_remove" else [*base, opposite]
+        tables = [
+            dataset(records, loss, intercept=intercept, row_norm=row_norm)
+            for records in (rest, [*base, record])
+        ]
+        return Pair(name, tables[0], tables[1], neighbors)
+
+    idle: list[Record] = [([0.0], up), ([0.0], down)]
+    # Under add/remove the scores go from -1/2 to +1/2 of the reach: the center of the mechanism.
+    halfway: list[Record] = [([-0.5], up)] if neighbors == "add_remove" else []
+    ones, signs = [1.0] * 4, [1.0, -1.0, 1.0, -1.0]
+    against = [-x for x in signs]
+    balanced: list[Record] = [(x, y) for x in (ones, [-1.0] * 4) for y in (up, down)]
+    first = [1.0, 0.0, 0.0]
+    nothing: list[Record] = [([0.0] * 3, up), ([0.0] * 3, down)]
+    return (
+        pair("two vertices", idle + halfway, ([1.0], up), ([1.0], down), intercept=False),
+        # Every feature stands for itself: magnitudes of half of them rise, the others fall.
+        pair("rise and fall", [(ones, up)] * 3 + balanced, (signs, up), (against, up)),
+        pair("tied columns", balanced, (ones, up), (ones, down)),
+        pair("many records", balanced * 10, (signs, up), (against, up)),
+        pair("one-hot", nothing, (first, up), (first, down), intercept=False, row_norm=1.0),
+        pair("one-hot, constant", nothing * 5, (first, up), (first, down), row_norm=1.0),
+    )
+
+
+def linear_pair(neighbors: Neighbors) -> Pair:
+    """Two tied features and a residual that tiny weights do not change: a linear loss.
+
+    Four tied vertices are the worst case of Laplace noisy max: its log-odds move 7/6 times as fast
+    as those of the exponential mechanism.
+    """
+    up, down = ([1.0, 1.0], 1.0), ([1.0, 1.0], -1.0)
+    # Under add/remove a table of idle records, which pull at nothing, gains the record.
+    idle: list[Record] = [([0.0, 0.0], 1.0)]
+    one = [*idle, down] if neighbors == "replace_one" else idle
+    tables = [dataset(records, Squared(), intercept=False) for records in (one, [*idle, up])]
+    return Pair("linear, tied", tables[0], tables[1], neighbors)
+
+
+def flipped_label_pair(n_features: int) -> Pair:
+    """One record of ones whose label changes; two classes as codes, for a multinomial loss."""
+    one, other = (
+        dataset([([1.0] * n_features, label)], Multinomial(2), intercept=False) for label in (0, 1)
+    )
+    return Pair(
+        "label flipped",
+        replace(one, target=one.target.astype(np.intp)),
+        replace(other, target=other.target.astype(np.intp)),
+        "replace_one",
+    )
+
+
+def cancelling_pair(loss: Loss) -> Pair:
+    """One record pulls alone at its feature, with either label; all others cancel."""
+    others: list[Record] = [([0.0, 1.0], i % 2) for i in range(398)]
+    tables = [dataset([*others, ([1.0, 0.0], y)], loss, intercept=False) for y in (0, 1)]
+    return Pair("cancelling", tables[0], tables[1], "replace_one")
+
+
+def turned_row_pair(target: float, n_records: int, n_features: int) -> Pair:
+    """All ones against one row of minus ones: a model that fits the target no longer does."""
+    ones = np.ones((n_records, n_features))
+    turned = ones.copy()
+    turned[0] = -1
+    y = np.full(n_records, target)
+    one, other = (
+        Dataset.clip(X, y, Bounds(lower=-1, upper=1), target_bounds=(-1, 1), intercept=False)
+        for X in (ones, turned)
+    )
+    return Pair("one row turned", one, other, "replace_one")

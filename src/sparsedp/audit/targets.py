@@ -1,0 +1,172 @@
+"""What `sparsedp audit --all` audits: every registered solver, and what papers have published."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import partial
+from typing import Any
+
+from sparsedp.audit.attack import Attack
+from sparsedp.audit.neighbours import (
+    Pair,
+    cancelling_pair,
+    flipped_label_pair,
+    linear_pair,
+    turned_row_pair,
+    worst_pairs,
+)
+from sparsedp.audit.verdict import AuditResult, audit, enumerated
+from sparsedp.losses import Logistic, Loss, Multinomial, Squared
+from sparsedp.privacy import NEIGHBORS, Neighbors
+from sparsedp.solvers import (
+    BY_NAME,
+    IGHT,
+    FrankWolfe,
+    MultinomialLasso,
+    NoisyGD,
+    ScreenedFrankWolfe,
+    Solver,
+    Sparsifier,
+    TwoStage,
+)
+
+LOSSES: dict[str, Loss] = {
+    "logistic": Logistic(),
+    "squared": Squared(),
+    "multinomial": Multinomial(3),
+}
+
+STEPS = 15
+"""Solvers take at most so many steps here: fits are cheap then, the guarantee is the same."""
+
+SETTINGS: dict[str, Solver] = {
+    # In a small ball the loss stays as steep as it is at zero.
+    "frank_wolfe": FrankWolfe(radius=0.25, n_steps=STEPS),
+    "sparsifier": Sparsifier(FrankWolfe(radius=0.25, n_steps=STEPS)),
+    # Blocks must not outnumber the records.
+    "two_stage": TwoStage(n_blocks=3, voter=FrankWolfe(n_steps=5)),
+}
+"""Where the defaults would hide what one record does, or could not be used with few records."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """One line of the table.
+
+    Parameters
+    ----------
+    name : str
+        How the method is called.
+    solver : Solver
+    loss : Loss
+    epsilon, delta : float
+        What is claimed.
+    neighbors : {"add_remove", "replace_one"}
+    pair : callable, optional
+        Makes the neighbors to attack; without it all of `worst_pairs` are tried.
+    exact : bool
+        Whether the pair can be enumerated.
+    """
+
+    name: str
+    solver: Solver
+    loss: Loss
+    epsilon: float
+    delta: float
+    neighbors: Neighbors
+    pair: Callable[[], Pair] | None = None
+    exact: bool = False
+
+    def run(self, runs: int, seed: int) -> AuditResult:
+        """Audit it; raises `Refused` if the solver does not take the loss."""
+        claim = self.solver, self.loss, self.epsilon, self.delta
+        if self.pair is None:
+            return audit(*claim, self.neighbors, runs=runs, seed=seed, name=self.name)
+        if self.exact:
+            return enumerated(*claim, self.pair(), name=self.name)
+        pairs = [self.pair()]
+        return audit(*claim, self.neighbors, runs=runs, seed=seed, pairs=pairs, name=self.name)
+
+
+def registered(
+    epsilon: float = 2.0,
+    delta: float = 0.01,
+    *,
+    names: Sequence[str] = tuple(BY_NAME),
+    losses: Sequence[str] = tuple(LOSSES),
+    neighbors: Sequence[Neighbors] = NEIGHBORS,
+) -> Iterator[Target]:
+    """Every solver that has a name, with every loss, under both neighbor relations."""
+    for name in names:
+        solver = SETTINGS[name] if name in SETTINGS else brisk(BY_NAME[name]())
+        for loss in losses:
+            for relation in neighbors:
+                yield Target(name, solver, LOSSES[loss], epsilon, delta, relation)
+
+
+def brisk(solver: Any) -> Any:
+    """The same solver with at most `STEPS` steps, also of solvers inside it."""
+    changes: dict[str, Any] = {}
+    for field in fields(solver):
+        value = getattr(solver, field.name)
+        if field.name == "n_steps":
+            changes[field.name] = min(value, STEPS)
+        elif is_dataclass(value):
+            changes[field.name] = brisk(value)
+    return replace(solver, **changes)
+
+
+def sharp() -> Iterator[Target]:
+    """A sound claim that is nearly attained: shows that the audit comes close to the truth."""
+    steps = FrankWolfe(radius=0.25, n_steps=60)
+    for relation in NEIGHBORS:
+        make = partial(_two_vertices, Squared(), relation)
+        yield Target("frank_wolfe", steps, Squared(), 2.0, 0.01, relation, make, exact=True)
+
+
+def published() -> Iterator[Target]:
+    """What papers claim, on the neighbors that refute it, next to a claim that holds."""
+    steps = FrankWolfe(radius=1e-6, n_steps=100, calibration="published")
+    for relation in NEIGHBORS:
+        make = partial(linear_pair, relation)
+        yield Target("frank_wolfe", steps, Squared(), 5.0, 0.01, relation, make, exact=True)
+    columns = MultinomialLasso(n_steps=1, calibration="published")
+    flipped = partial(flipped_label_pair, 10_000)
+    yield _replacing("multinomial_lasso", columns, Multinomial(2), 1.0, 1e-4, flipped, exact=True)
+    screen = ScreenedFrankWolfe(radius=1.0, n_steps=1, calibration="published")
+    turned = partial(screening_pair, screen, 60_000, 2)
+    yield _replacing("screened_frank_wolfe", screen, Squared(), 5.0, 1e-3, turned)
+    aggregate = NoisyGD(n_steps=1, clip=0.01, calibration="published")
+    cancelling = partial(cancelling_pair, Logistic())
+    yield _replacing("noisy_gd", aggregate, Logistic(), 1.0, 1e-3, cancelling)
+    threshold = IGHT(n_steps=1, clip=0.5, calibration="published")
+    two = partial(_two_vertices, Logistic(), "replace_one")
+    yield _replacing("ight", threshold, Logistic(), 10.0, 0.01, two)
+
+
+def _replacing(
+    name: str,
+    solver: Solver,
+    loss: Loss,
+    epsilon: float,
+    delta: float,
+    pair: Callable[[], Pair],
+    exact: bool = False,
+) -> Target:
+    return Target(name, solver, loss, epsilon, delta, "replace_one", pair, exact)
+
+
+def _two_vertices(loss: Loss, neighbors: Neighbors) -> Pair:
+    return worst_pairs(loss, neighbors)[0]
+
+
+def screening_pair(solver: ScreenedFrankWolfe, n_records: int, n_features: int) -> Pair:
+    """A target that the model fits exactly after its first step, so that the gap is zero.
+
+    One turned row then opens the gap, and the rule has the root of the gap in it: it moves by the
+    order of 1/sqrt(n) where the formula has noise for 1/n.
+    """
+    probe = Attack(solver, Squared(), turned_row_pair(1.0, n_records, n_features), 5.0, 1e-3)
+    _, queries, _ = probe.record(probe.pair.one, b"probe")
+    start = 1.0 - queries[0].values[0] / n_records  # the prediction at the starting point
+    target = start / 3 + 2 / 3 * solver.radius  # the prediction after a step to a vertex +e_j
+    return turned_row_pair(target, n_records, n_features)

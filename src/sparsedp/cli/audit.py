@@ -1,0 +1,138 @@
+"""``sparsedp audit``: attack our own methods, and show what one record can really be seen to do."""
+
+from typing import Any
+
+import click
+
+from sparsedp.cli.options import json_option
+
+RUNS = 50
+
+
+@click.command("audit")
+@click.option(
+    "--all", "everything", is_flag=True, help="Audit every solver, and what papers claim."
+)
+@click.option("--solver", metavar="NAME", help="Audit one solver: sparsifier, frank_wolfe, ...")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A setting of the solver, such as n_steps=20; may be repeated.",
+)
+@click.option(
+    "--calibration",
+    type=click.Choice(("sound", "published")),
+    default="sound",
+    show_default=True,
+    help="Noise that is proven, or a paper's formula.",
+)
+@click.option(
+    "--loss",
+    type=click.Choice(("logistic", "squared", "multinomial")),
+    help="Only this loss; by default all that the solver takes.",
+)
+@click.option("--epsilon", type=float, default=2.0, show_default=True, help="The claim to test.")
+@click.option("--delta", type=float, default=0.01, show_default=True, help="The claim to test.")
+@click.option(
+    "--neighbors",
+    type=click.Choice(("add_remove", "replace_one")),
+    help="Only this relation; by default both.",
+)
+@click.option(
+    "--runs",
+    type=click.IntRange(min=10),
+    default=RUNS,
+    show_default=True,
+    help="Fits on each of two neighbors, per line of the table.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of all noise.")
+@json_option()
+def command(
+    everything: bool,
+    solver: str | None,
+    settings: tuple[str, ...],
+    calibration: str,
+    loss: str | None,
+    epsilon: float,
+    delta: float,
+    neighbors: Any,
+    runs: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Attack our own methods on the worst neighbors known.
+
+    Needs no data. A lower bound above the claim is a proof that the claim is wrong; below it, the
+    attacks found nothing. Exit code 1 if a method that is said to be sound fails.
+    """
+    from dataclasses import replace
+
+    from sparsedp.audit import Refused
+    from sparsedp.audit.targets import LOSSES, published, registered, sharp
+    from sparsedp.cli.show import echo_json
+    from sparsedp.cli.solver import build_solver
+    from sparsedp.privacy import NEIGHBORS
+
+    if everything == (solver is not None):
+        raise ValueError("give either --all or --solver NAME")
+    if epsilon <= 0 or not 0 < delta < 1:
+        raise ValueError("--epsilon must be positive, and --delta between 0 and 1")
+    if everything and (settings or calibration != "sound"):
+        raise ValueError("--set and --calibration need --solver NAME")
+    losses = [loss] if loss else list(LOSSES)
+    relations = [neighbors] if neighbors else list(NEIGHBORS)
+    if solver is None:
+        targets = list(registered(epsilon, delta, losses=losses, neighbors=relations))
+        targets += [t for t in (*sharp(), *published()) if t.neighbors in relations]
+    else:
+        built = build_solver(solver, settings, calibration)
+        named = registered(epsilon, delta, names=[solver], losses=losses, neighbors=relations)
+        chosen = bool(settings) or calibration != "sound"
+        targets = [replace(target, solver=built) if chosen else target for target in named]
+    results, refusal = [], ""
+    for i, target in enumerate(targets, 1):
+        label = f"{target.name}, {type(target.loss).__name__.lower()}, {target.neighbors}"
+        click.echo(f"[{i}/{len(targets)}] {label}", err=True)
+        try:
+            results.append(target.run(runs, seed))
+        except Refused as error:
+            refusal = str(error)
+            click.echo(f"  not audited: {refusal}", err=True)
+    if not results:
+        raise ValueError(refusal)
+    if as_json:
+        echo_json([result.to_dict() for result in results])
+    else:
+        _echo_table(results)
+    if any(r.calibration == "sound" and r.verdict != "passed" for r in results):
+        raise click.exceptions.Exit(1)
+
+
+def _echo_table(results: list[Any]) -> None:
+    from sparsedp.cli.show import table_lines
+
+    rows = [["method", "loss", "calibration", "neighbors", "verdict", "claimed", "lower bound"]]
+    for result in results:
+        exact = " (exact)" if result.runs == 0 else ""
+        rows.append(
+            [
+                result.method,
+                result.loss,
+                result.calibration,
+                result.neighbors,
+                result.verdict,
+                f"({result.epsilon:g}, {result.delta:g})",
+                f"{result.epsilon_lower_bound:.2f}{exact}",
+            ]
+        )
+    for line in table_lines(rows, left=5):
+        click.echo(line)
+    broken = {(r.method, r.calibration): r.fault for r in results if r.fault is not None}
+    for (method, calibration), fault in broken.items():
+        click.echo(f"  {method}, {calibration}: {fault}")
+    confidence = min(result.confidence for result in results)
+    click.echo(
+        f"Lower bounds on epsilon at the claimed delta, each with confidence {confidence:.6g}."
+    )

@@ -1,0 +1,161 @@
+"""Private LASSO for many classes: one ball or one per class (proof: multinomial_lasso.md)."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparsedp.data.dataset import Dataset
+from sparsedp.losses import Loss
+from sparsedp.mechanisms import Curator
+from sparsedp.privacy import (
+    LaplaceSelect,
+    Neighbors,
+    PublicFacts,
+    PublishedSchedule,
+    Schedule,
+    Select,
+    Sensitivity,
+)
+from sparsedp.privacy.published import LaplaceSelections
+from sparsedp.sets import L1Ball
+from sparsedp.solvers.frank_wolfe import FrankWolfe
+from sparsedp.solvers.solver import Solution, check_calibration, refuse_initial_model
+
+BALLS = ("joint", "per_class")
+
+LIPSCHITZ = 2.0
+"""What the paper scales its noise to: twice what a record adds to an entry of the gradient."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MultinomialLasso:
+    """Multinomial regression over L1 balls, privately chosen vertices.
+
+    After Khanna et al. (2024), appendix A, with selections that are paid for. With one ball for all
+    classes it is :class:`FrankWolfe`, and costs what two classes cost; that is the better choice
+    unless every class must have the same room.
+
+    Parameters
+    ----------
+    radius : float
+        Of the ball or balls, in unit coordinates.
+    n_steps : int
+        Frank-Wolfe steps: selections of one ball, K times as many with one ball per class.
+    clip : float
+        Derivatives beyond this are shrunk.
+    balls : {"joint", "per_class"}
+        Whether the weights of all classes share one ball, or have one each.
+    calibration : {"sound", "published"}
+        "published" runs the paper's algorithm: in every step one selection per feature, among the
+        classes, with noise for one selection per class. ``balls`` does not matter then.
+
+    Notes
+    -----
+    *Privacy.* Only chosen vertices leave the data, each at the cost of one selection.
+    """
+
+    radius: float = 10.0
+    n_steps: int = 100
+    clip: float = 0.5
+    balls: str = "joint"
+    calibration: str = "sound"
+
+    def __post_init__(self) -> None:
+        self._joint()  # checks radius, steps and clip
+        check_calibration(self.calibration)
+        if self.balls not in BALLS:
+            raise ValueError(f"balls must be one of {BALLS}, got {self.balls!r}")
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """Why the published guarantee is not proven."""
+        if self.calibration == "sound":
+            return ()
+        return (
+            "The multinomial algorithm of Khanna et al. (2024) makes one selection per feature in "
+            "every step, but has noise for one per class: with many features the true cost is a "
+            "multiple of epsilon.",
+        )
+
+    def schedule(self, public: PublicFacts) -> Schedule | PublishedSchedule:
+        """One selection per step and ball; as published, one per step and column."""
+        refuse_initial_model(public, "MultinomialLasso")
+        if self.calibration == "published":
+            if public.n_outputs == 1:
+                raise ValueError(
+                    "the published calibration of MultinomialLasso is for three or more classes; "
+                    "use FrankWolfe(calibration='published') for two"
+                )
+            return PublishedSchedule((self._published_request(public),))
+        if self.balls == "joint":
+            return self._joint().schedule(public)
+        return Schedule((Select(self.n_steps * public.n_outputs, name="vertex"),))
+
+    def solve(self, data: Dataset, loss: Loss, curator: Curator) -> Solution:
+        """Walk to chosen vertices."""
+        if self.calibration == "published":
+            return self._solve_published(data, loss, curator)
+        if self.balls == "joint":
+            return self._joint().solve(data, loss, curator)
+        return self._solve_per_class(data, loss, curator)
+
+    def _joint(self) -> FrankWolfe:
+        return FrankWolfe(radius=self.radius, n_steps=self.n_steps, clip=self.clip)
+
+    def _solve_per_class(self, data: Dataset, loss: Loss, curator: Curator) -> Solution:
+        """Every ball makes a step toward a vertex of its own, all from the same gradient."""
+        ball = L1Ball(self.radius)
+        textbook = curator.noiseless
+        first_averaged = self.n_steps - 1 if textbook else self.n_steps // 2
+        n_columns, n_outputs = curator.public.n_columns, curator.public.n_outputs
+        shape = curator.public.weights_shape
+        w = np.zeros((n_columns, n_outputs))
+        total = np.zeros_like(w)
+        for t in range(self.n_steps):
+            bound = loss.derivative_bound(w.reshape(shape))
+            if not textbook:
+                bound = min(bound, self.clip)
+            gradient = loss.gradient(data, w.reshape(shape), bound)  # private
+            gradient = gradient.reshape(n_columns, n_outputs)
+            step = 2 / (t + 3) if textbook else 1 / (t + 2)
+            for k in range(n_outputs):
+                vertex = curator.select(ball.scores(gradient[:, k]), bound, signed=True)  # released
+                w[:, k] = ball.step_toward(w[:, k], vertex, step)
+            if t >= first_averaged:
+                total += w
+        return Solution(weights=(total / (self.n_steps - first_averaged)).reshape(shape))
+
+    def _solve_published(self, data: Dataset, loss: Loss, curator: Curator) -> Solution:
+        """Each column of the data moves toward a vertex of a ball over the classes."""
+        ball = L1Ball(self.radius)
+        w = np.zeros(curator.public.weights_shape)
+        for t in range(self.n_steps):
+            gradient = loss.gradient(data, w, math.inf)  # private
+            for j in range(len(w)):
+                vertex = curator.select(
+                    ball.scores(gradient[j]), LIPSCHITZ, signed=True
+                )  # released
+                w[j] = ball.step_toward(w[j], vertex, 2 / (t + 3))
+        return Solution(weights=w)
+
+    def _published_request(self, public: PublicFacts) -> "_PerColumnSelect":
+        count = self.n_steps * public.n_columns
+        return _PerColumnSelect(
+            count, name="vertex", n_steps=self.n_steps, n_classes=public.n_outputs
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _PerColumnSelect(LaplaceSelect):
+    """Selections whose noise is that of ``n_steps`` ones at a K-th of epsilon and of delta."""
+
+    n_steps: int
+    n_classes: int
+
+    def event(self, epsilon: float, delta: float, neighbors: Neighbors) -> LaplaceSelections:
+        budgeted = LaplaceSelect(self.n_steps, self.fraction / self.n_classes)
+        scale = budgeted.event(epsilon, delta / self.n_classes, neighbors).scale
+        # In units of the stated constant a record adds at most a half to any score.
+        true = Sensitivity.of_scores(1 / LIPSCHITZ).under(neighbors)
+        return LaplaceSelections(scale, self.count, true / scale)

@@ -1,0 +1,95 @@
+"""Tighter bounds from private histograms: most declared bounds are far wider than the data."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from sparsedp.data.bounds import Bounds
+from sparsedp.data.dataset import Dataset
+from sparsedp.privacy import Sensitivity
+from sparsedp.solvers.pursuit_moments import Moments
+
+N_LEVELS = 7
+"""Bounds shrink to 2**-7 of their width at most."""
+
+TAIL = 0.05
+"""Part of the records that may be clipped on one side of a feature."""
+
+LOUDEST = 3 * TAIL
+"""A count of records is of use if its noise is below this part of all records."""
+
+
+def tightened(
+    data: Dataset, moments: Moments, n_records: float, share: float
+) -> tuple[Dataset, float]:
+    """Clip to privately released bounds.
+
+    Parameters
+    ----------
+    data : Dataset
+        In unit coordinates. Private.
+    moments : Moments
+        Where releases come from.
+    n_records : float
+        Released.
+    share : float
+        Of the Gaussian budget; half of it is left over where features are too many for histograms
+        of their own and one shape for all of them must do.
+
+    Returns
+    -------
+    data : Dataset
+        Clipped to bounds that are released, and mapped to their unit box.
+    unused : float
+        The share that is left.
+    """
+    d = data.n_features
+    counts = data.dyadic_counts(N_LEVELS)  # private
+    # A record is in at most one level of each of the 2d histograms; a replaced one leaves it for
+    # another.
+    reach = Sensitivity(add_remove=math.sqrt(2 * d), replace_one=2 * math.sqrt(d))
+    deviation = moments.deviation(reach, share)
+    unused = 0.0
+    if deviation > LOUDEST * n_records:
+        # Mean over features: each of the two rows of one record sums up to at most 1.
+        counts = counts.mean(axis=0, keepdims=True)
+        reach = Sensitivity(add_remove=math.sqrt(2), replace_one=2.0)
+        share = unused = share / 2
+        deviation = moments.deviation(reach, share)
+    noisy = moments.release(counts, reach, share)  # released
+    bounds = _shrunk(data, _factors(noisy, deviation, n_records))
+    return data.tightened(bounds), unused
+
+
+def _factors(noisy: np.ndarray, deviation: float, n_records: float) -> np.ndarray:
+    """Fractions of the width to keep, from the lower and from the upper bound: (features, 2).
+
+    The smallest 2**-b beyond which few records lie, as far as noise lets us see it.
+    """
+    factors = np.ones(noisy.shape[:2])
+    for b in range(1, N_LEVELS + 1):
+        spread = deviation * math.sqrt(b)
+        if spread <= LOUDEST * n_records:
+            factors[noisy[..., :b].sum(axis=-1) <= TAIL * n_records + spread] = 2.0**-b
+    # Records cannot crowd at both ends: believe the stronger claim.
+    weaker = factors > factors.min(axis=1, keepdims=True)
+    weaker[factors[:, 0] == factors[:, 1], 0] = True
+    factors[weaker] = 1.0
+    return factors
+
+
+def _shrunk(data: Dataset, factors: np.ndarray) -> Bounds:
+    """The bounds in force, shrunk: a function of released and public numbers."""
+    lower, upper = data.bounds.arrays(data.n_features)
+    width = upper - lower
+    from_below, from_above = np.broadcast_to(factors, (data.n_features, 2)).T
+    new_lower = np.where(from_above < 1, upper - from_above * width, lower)
+    new_upper = np.where(from_below < 1, lower + from_below * width, upper)
+    # Bounds far from zero and close together are not to be told apart when they shrink.
+    blurred = new_upper - new_lower < 1e-9 * np.maximum(np.abs(lower), np.abs(upper))
+    new_lower, new_upper = np.where(blurred, lower, new_lower), np.where(blurred, upper, new_upper)
+    shrunk = replace(data.bounds, lower=new_lower, upper=new_upper, row_norm=None)
+    if data.has_implicit_zeros or data.row_norm is not None:
+        shrunk = shrunk.containing_zero()
+    return replace(shrunk, row_norm=data.row_norm)

@@ -1,0 +1,95 @@
+"""The counterpart of Pursuit without noise: forward selection and exact Newton steps."""
+
+import numpy as np
+
+from sparsedp.data.dataset import Dataset
+from sparsedp.losses import Loss, Multinomial, Squared
+from sparsedp.mechanisms import Curator
+
+N_STEPS = 3
+"""Newton steps after each choice."""
+
+N_LAST_STEPS = 30
+RIDGE = 1e-6
+"""Keeps the Hessian away from singular and weights of separable data finite."""
+
+LONGEST_STEP = 5.0
+"""Root mean square change of the margins in one step."""
+
+
+def forward_selection(
+    data: Dataset, loss: Loss, curator: Curator, size: int, start: np.ndarray
+) -> np.ndarray:
+    """Add the feature with the steepest gradient, fit, and repeat.
+
+    Parameters
+    ----------
+    data : Dataset
+    loss : Loss
+    curator : Curator
+        Answers exactly.
+    size : int
+        Features to use.
+    start : ndarray of int
+        Features to begin with.
+
+    Returns
+    -------
+    ndarray
+        Weights in unit coordinates, shaped as `curator.public.weights_shape`.
+    """
+    d, n_outputs = data.n_features, loss.n_outputs
+    features = start
+    rows = np.concatenate([np.full(int(data.intercept), d), features])
+    weights = _newton(data, loss, rows, np.zeros((len(rows), n_outputs)), N_STEPS)
+    while len(features) < size:
+        gradient = data.rmatvec(_derivative(data, loss, data.columns(rows) @ weights))[:d]
+        scores = np.linalg.norm(gradient, axis=1)
+        features = np.append(features, curator.select(scores, 1.0, excluded=features))
+        rows = np.append(rows, features[-1])
+        weights = _newton(data, loss, rows, np.vstack([weights, np.zeros(n_outputs)]), N_STEPS)
+    full = np.zeros((data.n_columns, n_outputs))
+    full[rows] = _newton(data, loss, rows, weights, N_LAST_STEPS)
+    return full.reshape(curator.public.weights_shape)
+
+
+def _newton(
+    data: Dataset, loss: Loss, rows: np.ndarray, weights: np.ndarray, n_steps: int
+) -> np.ndarray:
+    if not len(rows):
+        return weights
+    columns = data.columns(rows)
+    size, n_outputs = weights.shape
+    for _ in range(n_steps):
+        derivative = _derivative(data, loss, columns @ weights)
+        gradient = columns.T @ derivative
+        hessian = np.zeros((n_outputs, size, n_outputs, size))
+        for c in range(n_outputs):
+            for e in range(n_outputs):
+                curvature = _curvature(data, loss, derivative, c, e)
+                hessian[c, :, e] = columns.T @ (curvature[:, None] * columns)
+        hessian = hessian.reshape(n_outputs * size, -1)
+        hessian[np.diag_indices_from(hessian)] += RIDGE * max(data.n_records, 1)
+        flat = gradient.T.ravel() + RIDGE * max(data.n_records, 1) * weights.T.ravel()
+        step = np.linalg.solve(hessian, flat).reshape(n_outputs, size).T
+        change = float(np.sqrt(np.mean(np.square(columns @ step))))
+        weights = weights - step * min(1.0, LONGEST_STEP / max(change, 1e-300))
+    return weights
+
+
+def _derivative(data: Dataset, loss: Loss, margins: np.ndarray) -> np.ndarray:
+    if loss.n_outputs == 1:
+        return loss.derivative(margins[:, 0], data.target)[:, None]
+    return loss.derivative(margins, data.target)
+
+
+def _curvature(data: Dataset, loss: Loss, derivative: np.ndarray, c: int, e: int) -> np.ndarray:
+    """Second derivative of each record's loss in its margins c and e."""
+    if isinstance(loss, Squared):
+        return np.ones(len(derivative))
+    if isinstance(loss, Multinomial):
+        p = derivative.copy()
+        p[np.arange(len(p)), data.target] += 1
+        return p[:, c] * ((c == e) - p[:, e])
+    p = derivative[:, 0] + data.target
+    return p * (1 - p)

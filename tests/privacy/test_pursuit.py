@@ -1,0 +1,275 @@
+"""Pursuit beyond the common tests: rows of bounded norm, public starts, and planted bugs.
+
+Nothing here is statistical: answers are recorded once and replayed on neighbors.
+"""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from sparsedp.audit.replay import (
+    ControlFlowChanged,
+    RecordingCurator,
+    ScriptedCurator,
+    largest_movements,
+)
+from sparsedp.data.bounds import Bounds
+from sparsedp.data.dataset import Dataset
+from sparsedp.losses import Logistic, Multinomial, Squared
+from sparsedp.mechanisms import KeyStream, NoisyCurator
+from sparsedp.privacy import Budget, PublicFacts, Sensitivity
+from sparsedp.solvers import Pursuit, pursuit_moments, pursuit_response, pursuit_step
+
+D, K = 5, 3
+LOSSES = {"logistic": Logistic(), "squared": Squared(), "multinomial": Multinomial(K)}
+NEIGHBORS = ("add_remove", "replace_one")
+
+
+class Setting:
+    """Tables of one shape, and the facts that are public about them."""
+
+    def __init__(self, loss, neighbors, *, row_norm=None, intercept=True, start=None, k=3):
+        self.loss, self.neighbors, self.row_norm = loss, neighbors, row_norm
+        self.intercept, self.start, self.k = intercept, start, k
+
+    def dataset(self, X, y, layout):
+        bounds = Bounds(lower=[-1, 0, -2, -1, -5.0], upper=[1, 1, 2, 3, 5.0], row_norm=self.row_norm)
+        X = X if layout == "dense" else sparse.csc_array(X)
+        if self.loss == "squared":
+            return Dataset.clip(X, y, bounds, target_bounds=(-1, 3), intercept=self.intercept)
+        classes = range(2 if self.loss == "logistic" else K)
+        return Dataset.clip(X, y, bounds, classes=classes, intercept=self.intercept)
+
+    def public(self, n):
+        n_outputs = LOSSES[self.loss].n_outputs
+        start = None
+        if self.start is not None:
+            start = np.zeros((D + self.intercept, n_outputs))
+            start[list(self.start)] = np.linspace(-2, 2, n_outputs) if n_outputs > 1 else 1.5
+            start = start[:, 0] if n_outputs == 1 else start
+        return PublicFacts(
+            n_features=D,
+            n_nonzero=self.k,
+            n_outputs=n_outputs,
+            intercept=self.intercept,
+            neighbors=self.neighbors,
+            n_records=n if self.neighbors == "replace_one" else None,
+            row_norm=self.row_norm,
+            initial_weights=start,
+        )
+
+    def table(self, n, seed):
+        random = np.random.default_rng(seed)
+        X = 2 * random.normal(size=(n, D)) * (random.random((n, D)) < 0.6)
+        if self.loss == "squared":
+            return X, random.uniform(-2, 4, size=n)
+        return X, random.integers(0, 2 if self.loss == "logistic" else K, size=n)
+
+    def records(self, seed):
+        """Corners, single features and mid-box, where a record is in all histograms."""
+        random = np.random.default_rng(seed)
+        rows = [random.choice([-9.0, 9.0], size=D) for _ in range(3)]
+        rows += [np.array([0.0, 0.5, 0.0, 1.0, 0.0]), 9 * np.eye(D)[4], np.zeros(D)]
+        targets = {"logistic": (0, 1), "squared": (-9.0, 9.0), "multinomial": (0, K - 1)}
+        return list(itertools.product(rows, targets[self.loss]))
+
+    def recorded(self, X, y, epsilon, seed, layout="dense"):
+        data, public = self.dataset(X, y, layout), self.public(len(y))
+        budget = Budget(
+            Pursuit().schedule(public), epsilon=epsilon, delta=1e-3, neighbors=self.neighbors
+        )
+        noisy = NoisyCurator(budget, public, KeyStream.from_seed(seed))
+        curator = RecordingCurator(noisy)
+        solution = Pursuit().solve(data, LOSSES[self.loss], curator)
+        noisy.close()
+        return solution, curator.queries
+
+    def replayed(self, X, y, queries, layout="dense"):
+        script = ScriptedCurator(self.public(len(y)), [query.answer for query in queries])
+        curator = RecordingCurator(script)
+        solution = Pursuit().solve(self.dataset(X, y, layout), LOSSES[self.loss], curator)
+        assert not script.answers
+        return solution, curator.queries
+
+    def movements(self, n=30, epsilon=3.0, seed=1):
+        """Largest movement over declared sensitivity for each query of the fit, over neighbors."""
+        X, y = self.table(n, seed)
+        records = self.records(seed)
+        base = (np.vstack([X, records[0][0]]), np.append(y, records[0][1]))
+        if self.neighbors == "add_remove":
+            base = X, y
+        solution, queries = self.recorded(*base, epsilon, seed)
+        worst = np.zeros(len(queries))
+        for x, target in records:
+            other = np.vstack([X, x]), np.append(y, target)
+            for layout in ("dense", "sparse"):
+                again, moved = self.replayed(*other, queries, layout)
+                assert again.weights.tobytes() == solution.weights.tobytes()
+                assert len(moved) == len(queries)
+                for i, pair in enumerate(zip(queries, moved, strict=True)):
+                    ratios = largest_movements([pair[0]], [pair[1]], self.neighbors)
+                    worst[i] = max(worst[i], *ratios.values())
+        return worst
+
+
+SETTINGS = [
+    {},
+    {"row_norm": 0.5},
+    {"row_norm": 2.0},
+    {"intercept": False},
+    {"intercept": False, "row_norm": 0.5},
+    {"start": (0, 3)},
+    {"start": (0, 1, 2, 4), "row_norm": 0.5},
+    {"k": 5},
+    {"k": 1},
+]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("neighbors", NEIGHBORS)
+@pytest.mark.parametrize("changes", SETTINGS, ids=str)
+def test_no_query_moves_more_than_declared(loss, neighbors, changes):
+    setting = Setting(loss, neighbors, **changes)
+    for n, epsilon, seed in ((0, 1.0, 1), (30, 1.0, 2), (400, 30.0, 3)):
+        worst = setting.movements(n, epsilon, seed)
+        assert worst.max() <= 1 + 1e-9
+    assert worst.max() > 0.9
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_every_kind_of_query_is_nearly_as_sensitive_as_declared(loss):
+    """Half of any declared sensitivity would not do (first fit: all names are known)."""
+    setting = Setting(loss, "add_remove")
+    worst = np.max([setting.movements(400, 30.0, seed) for seed in (3,)], axis=0)
+    assert worst[0] == 0  # zeros, to find out the noise level
+    assert np.median(worst[1:]) > 0.5
+
+
+def test_schedule_follows_from_public_facts():
+    def names(**changes):
+        return [r.name for r in Pursuit().schedule(Setting("logistic", "add_remove", **changes).public(9)).requests]
+
+    assert names() == ["features", "moments"]
+    assert names(row_norm=0.5) == ["moments"]
+    assert names(row_norm=1e6) == ["features", "moments"]
+    assert names(start=(0, 1)) == ["features", "moments"]
+    assert names(start=(0, 1, 2)) == ["moments"]
+
+
+# Planted bugs -------------------------------------------------------------------------------------
+
+
+def test_exact_number_of_records_in_the_gram_matrix_is_seen(monkeypatch):
+    honest = pursuit_step.ActiveSet.__init__
+
+    def bug(self, data, *rest):
+        honest(self, data, *rest)
+        self._gram[0, 0] = data.n_records
+
+    monkeypatch.setattr(pursuit_step.ActiveSet, "__init__", bug)
+    with pytest.raises((ControlFlowChanged, AssertionError)):
+        Setting("logistic", "add_remove").movements()
+
+
+def test_exact_number_of_records_in_the_step_is_seen(monkeypatch):
+    honest = pursuit_response.LogisticResponse.__init__
+
+    def bug(self, data, *rest):
+        honest(self, data, *rest)
+        self.n_records = data.n_records
+
+    monkeypatch.setattr(pursuit_response.LogisticResponse, "__init__", bug)
+    with pytest.raises((ControlFlowChanged, AssertionError)):
+        Setting("logistic", "add_remove").movements()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_clipping_at_more_than_the_declared_norm_is_seen(monkeypatch, loss):
+    honest = pursuit_step.shrunk
+    monkeypatch.setattr(pursuit_step, "shrunk", lambda r, norm: honest(r, 1.5 * norm))
+    assert Setting(loss, "add_remove").movements(400, 30.0, 3).max() > 1.2
+
+
+@pytest.mark.parametrize("neighbors", NEIGHBORS)
+def test_half_the_range_of_the_scores_is_seen(monkeypatch, neighbors):
+    honest = pursuit_response.LogisticResponse.for_selection
+
+    def bug(self, *arguments):
+        residuals, norm = honest(self, *arguments)
+        return residuals, norm / 2
+
+    monkeypatch.setattr(pursuit_response.LogisticResponse, "for_selection", bug)
+    assert Setting("logistic", neighbors).movements(400, 30.0, 3).max() > 1.5
+
+
+@pytest.mark.parametrize("neighbors", NEIGHBORS)
+def test_one_histogram_per_feature_declared_for_two_is_seen(monkeypatch, neighbors):
+    honest = pursuit_moments.Moments.release
+
+    def bug(self, values, sensitivity, share):
+        if np.ndim(values) == 3:
+            sensitivity = Sensitivity(
+                add_remove=sensitivity.add_remove / np.sqrt(2),
+                replace_one=sensitivity.replace_one / np.sqrt(2),
+            )
+        return honest(self, values, sensitivity, share)
+
+    monkeypatch.setattr(pursuit_moments.Moments, "release", bug)
+    assert Setting("logistic", neighbors).movements(400, 30.0, 3).max() > 1.2
+
+
+@pytest.mark.parametrize("row_norm", [None, 0.5])
+def test_replaced_records_need_more_noise_in_the_gram_matrix(monkeypatch, row_norm):
+    def bug(sensitivity):
+        return lambda *sizes: Sensitivity(
+            add_remove=sensitivity(*sizes).add_remove, replace_one=sensitivity(*sizes).add_remove
+        )
+
+    from sparsedp.solvers import pursuit_plan
+
+    for name in ("_box_gram", "_row_gram"):
+        monkeypatch.setattr(pursuit_plan, name, bug(getattr(pursuit_plan, name)))
+    assert Setting("logistic", "replace_one", row_norm=row_norm).movements(400, 30.0, 3).max() > 1.1
+
+
+@pytest.mark.parametrize("norm", [0.3, 0.7, 1.0, 3.0])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_gram_sensitivities_hold_and_are_nearly_attained(norm, intercept):
+    """Random search over pairs of records, with a fixed seed; the bounds are theorems."""
+    from sparsedp.solvers.pursuit_plan import _box_gram, _row_gram
+
+    random = np.random.default_rng(0)
+
+    def triangle(z, old):
+        products = np.outer(z, z)
+        return products[np.triu_indices(len(z))] if old == 0 else np.concatenate(
+            [products[:old, old:].ravel(), products[old:, old:][np.triu_indices(len(z) - old)]]
+        )
+
+    largest = np.zeros(2)
+    declared = _row_gram(norm, intercept)
+    for _ in range(4000):
+        pair = random.normal(size=(2, 3)) ** random.choice([1, 3, 9])
+        pair *= norm / np.linalg.norm(pair, axis=1, keepdims=True)
+        if random.random() < 0.3:
+            pair[1] = -pair[0]
+        z = [np.concatenate([[1.0] * intercept, x]) for x in pair]
+        one, other = (triangle(v, int(intercept)) for v in z)
+        moved = np.linalg.norm(one), np.linalg.norm(one - other)
+        largest = np.maximum(largest, moved)
+    assert largest[0] <= declared.add_remove * (1 + 1e-9)
+    assert largest[1] <= declared.replace_one * (1 + 1e-9)
+    assert largest[0] > 0.9 * declared.add_remove
+    assert largest[1] > 0.8 * declared.replace_one
+    for old, new in itertools.product((0, 1, 2, 3), (1, 2, 3)):
+        declared, largest = _box_gram(old, new), np.zeros(2)
+        for _ in range(1000):
+            z = random.choice([-1.0, 1.0], size=(2, old + new))
+            if intercept and old:
+                z[:, 0] = 1
+            one, other = triangle(z[0], old), triangle(z[1], old)
+            largest = np.maximum(largest, (np.linalg.norm(one), np.linalg.norm(one - other)))
+        assert largest[0] == pytest.approx(declared.add_remove)
+        assert 0.7 * declared.replace_one < largest[1] <= declared.replace_one * (1 + 1e-9)

@@ -1,0 +1,156 @@
+"""Private search: its price, its law of trials, its one charge, and its result."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from sparsedp import (
+    Bounds,
+    BudgetExceeded,
+    Ledger,
+    PrivateSearchCV,
+    SparseLinearRegression,
+    SparseLogisticRegression,
+)
+from sparsedp.data.synthetic import sparse_glm
+from sparsedp.estimators.trial import Trial
+from sparsedp.mechanisms import KeyStream
+from sparsedp.mechanisms.trials import n_trials
+from sparsedp.privacy import Count, Perturb, Schedule, Select, zcdp_rho
+from sparsedp.privacy.repeat import (
+    events_at,
+    repeated_epsilon,
+    single_rho,
+    stopping_rate,
+    trial_rho,
+)
+from sparsedp.release import PublishedModel, write_report
+from sparsedp.solvers import FrankWolfe, Solution, Sparsifier
+
+
+@pytest.mark.parametrize(
+    ("trials", "distribution", "factor"),
+    [
+        *((k, "logarithmic", f) for k, f in ((5, 1.61), (10, 1.73), (25, 1.88))),
+        (10, "geometric", 2.11),
+    ],
+)
+def test_noise_factors(trials, distribution, factor):
+    rho = trial_rho(1.0, 1e-5, float(trials), distribution)
+    assert math.sqrt(single_rho(1.0, 1e-5) / rho) == pytest.approx(factor, abs=0.006)
+    assert 0.999 <= repeated_epsilon(rho, 1e-5, float(trials), distribution) <= 1.0
+
+
+@pytest.mark.parametrize("distribution", ["logarithmic", "geometric"])
+def test_law_of_the_number_of_trials(distribution):
+    # Seed 1; chi-square at false-alarm rate 1e-7.
+    stream, gamma = KeyStream.from_seed(1), stopping_rate(6.0, distribution)
+    drawn = np.array([n_trials(6.0, distribution, stream) for _ in range(6000)])
+    k = np.arange(1, 30)
+    law = stats.logser(1 - gamma) if distribution == "logarithmic" else stats.geom(gamma)
+    assert law.mean() == pytest.approx(6.0)
+    expected = np.append(law.pmf(k), law.sf(k[-1])) * len(drawn)
+    found = np.append([(drawn == i).sum() for i in k], (drawn > k[-1]).sum())
+    assert stats.chisquare(found, expected).pvalue > 1e-7
+
+
+def test_schedules_are_calibrated_to_rho():
+    schedule = Schedule((Select(7, 2.0), Perturb(1.0, name="a"), Perturb(0.5, name="b")))
+    assert zcdp_rho(events_at(schedule, 0.03)) == pytest.approx(0.03)
+    with pytest.raises(ValueError, match="cannot be tuned"):
+        events_at(Schedule((Count(0.1), Select(3))), 0.03)
+
+
+def data(task="logistic", n=4000):
+    made = sparse_glm(n=n, d=12, n_nonzero=3, task=task, seed=1)
+    return made.X, made.y, Bounds.symmetric(float(np.abs(made.X).max()))
+
+
+GRID = {"solver": [Sparsifier(FrankWolfe(radius=r, n_steps=20)) for r in (0.01, 10.0)]}
+
+
+@pytest.mark.parametrize("task", ["logistic", "multinomial", "linear"])
+def test_finds_the_better_setting_and_charges_once(task):
+    X, y, bounds = data(task)
+    if task == "linear":
+        model = SparseLinearRegression(bounds=bounds, target_bounds=(y.min(), y.max()))
+    else:
+        model = SparseLogisticRegression(bounds=bounds)
+    ledger = Ledger(epsilon=5, delta=1e-3)
+    search = PrivateSearchCV(
+        model, GRID, epsilon=4.0, delta=1e-5, expected_trials=20, ledger=ledger, random_state=0
+    ).fit(X, y)
+    assert search.best_params_["solver"].solver.radius == 10.0
+    assert [(c.epsilon, c.delta) for c in ledger.history()] == [(4.0, 1e-5)]
+    assert search.privacy_.epsilon == 4.0
+    assert search.privacy_.events[0]["event"] == "RepeatAndSelect"
+    assert search.best_estimator_.privacy_ is search.privacy_
+    assert search.predict(X).shape == y.shape
+    with pytest.raises(BudgetExceeded):
+        search.fit(X, y)
+
+
+def test_result_can_be_published(tmp_path):
+    X, y, bounds = data(n=400)
+    search = PrivateSearchCV(SparseLogisticRegression(bounds=bounds), GRID, epsilon=1, delta=1e-5)
+    model = PublishedModel.from_estimator(search.fit(X, y).best_estimator_)
+    assert 0.999 <= model.recounted_epsilon() <= 1
+    page = write_report(model, tmp_path / "report.html").read_text()
+    assert "secret number of trials over 2 settings" in page
+    assert "PRIVATE as stated" in page
+
+
+def test_every_record_scores_between_zero_and_one():
+    for task in ("logistic", "multinomial", "linear"):
+        X, y, bounds = data(task, n=300)
+        target = {"target_bounds": (y.min(), y.max())} if task == "linear" else {}
+        fit = SparseLinearRegression if task == "linear" else SparseLogisticRegression
+        model = fit(epsilon=1.0, delta=1e-5, bounds=bounds, **target)
+        if task != "linear":
+            model.set_params(classes=np.unique(y))
+        for i in range(0, 300, 7):
+            scoring = np.zeros(300, dtype=bool)
+            scoring[i] = True
+            trial = Trial.of(model, X, y, scoring, 0.01)
+            wild = 100 * np.random.default_rng(i).normal(size=trial.public.weights_shape)
+            assert 0 <= trial._score(Solution(weights=wild)) <= 1
+
+
+def test_price_is_known_before_and_printed(capsys):
+    X, y, bounds = data(n=400)
+    search = PrivateSearchCV(
+        SparseLogisticRegression(bounds=bounds), GRID, epsilon=1.0, delta=1e-5, verbose=True
+    )
+    price = search.price()
+    assert price["expected_trials"] == 4
+    assert 1.4 < price["noise_factor"] < 1.7
+    search.fit(X, y)
+    assert "4 trials expected, epsilon=1" in capsys.readouterr().err
+    assert search.privacy_.private
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"epsilon": None}, "epsilon is required"),
+        ({"epsilon": float("inf")}, "finite epsilon"),
+        ({"expected_trials": 1}, "larger than 1"),
+        ({"distribution": "poisson"}, "distribution must be"),
+        ({"validation_fraction": 1.0}, "validation_fraction"),
+        ({"epsilon": 1e-9}, "cannot be paid"),
+        ({"param_grid": {"solver": [FrankWolfe(calibration="published")]}}, "sound"),
+        ({"param_grid": {"solver": [Sparsifier(n_nonzero="count")]}}, "cannot be tuned"),
+    ],
+)
+def test_bad_settings_charge_nothing(settings, message):
+    X, y, bounds = data(n=200)
+    ledger = Ledger(epsilon=5, delta=1e-3)
+    search = PrivateSearchCV(
+        SparseLogisticRegression(bounds=bounds),
+        **{"param_grid": GRID, "epsilon": 1.0, "delta": 1e-5, "ledger": ledger, **settings},
+    )
+    with pytest.raises(ValueError, match=message):
+        search.fit(X, y)
+    assert ledger.history() == []

@@ -113,7 +113,8 @@ def command(
 def _echo_table(results: list[Any]) -> None:
     from sparsedp.cli.show import table_lines
 
-    rows = [["method", "loss", "calibration", "neighbors", "verdict", "claimed", "lower bound"]]
+    heads = "method", "loss", "calibration", "neighbors", "verdict", "claimed", "lower bound"
+    rows = [[*heads, "moved/declared"]]
     for result in results:
         exact = " (exact)" if result.runs == 0 else ""
         rows.append(
@@ -125,6 +126,7 @@ def _echo_table(results: list[Any]) -> None:
                 result.verdict,
                 f"({result.epsilon:g}, {result.delta:g})",
                 f"{result.epsilon_lower_bound:.2f}{exact}",
+                f"{result.movement:.3g}",
             ]
         )
     for line in table_lines(rows, left=5):
@@ -134,5 +136,6 @@ def _echo_table(results: list[Any]) -> None:
         click.echo(f"  {method}, {calibration}: {fault}")
     confidence = min(result.confidence for result in results)
     click.echo(
-        f"Lower bounds on epsilon at the claimed delta, each with confidence {confidence:.6g}."
+        f"Lower bounds on epsilon at the claimed delta, each with confidence {confidence:.6g};\n"
+        "moved/declared: the most that one record moved a query, over what the solver declared."
     )

@@ -51,8 +51,8 @@ class ADMM:
         Derivatives are clipped such that no record's gradient is longer than this times the row
         norm ("gaussian"), or where the squared loss turns linear ("pure").
     step_size : float
-        Of gradient steps, relative to one over the largest second derivative of the loss. Steps
-        beyond one over the largest eigenvalue of the mean of x x' swing.
+        Of gradient steps at first, relative to one over the largest second derivative of the loss;
+        they become shorter where the released gradients show that they overshoot.
     coupling : float
         How firmly both halves are held together, in units of a mean loss ("gaussian" only).
     gamma : float
@@ -137,10 +137,16 @@ class ADMM:
         row_norm = usual_row_norm(seen, self.row_norm)
         norms = seen.row_norms()  # private
         n = self._n_records(data, curator) if self.noise == "gaussian" else 1.0  # released
-        for _ in range(self.n_steps):
+        pace = loss_curvature(loss) / self.step_size
+        before = g_before = w
+        for t in range(self.n_steps):
             if self.noise == "gaussian":
                 g = self._gradient(seen, loss, w, norms, row_norm, curator) / n  # released
-                pace = loss_curvature(loss) / self.step_size
+                step = w - before
+                bend = float(np.vdot(g - g_before, step)) / max(float(np.vdot(step, step)), 1e-300)
+                if t > 0 and bend > 2 * pace:
+                    pace = bend  # steps that long would swing ever wider
+                before, g_before = w, g
                 w = (pace * w + self.coupling * (z - u) - g) / (pace + self.coupling)
             else:
                 objective = RegularizedObjective(

@@ -86,7 +86,7 @@ class Moments:
             center = np.clip(answer[:d] / n_records, *limits)
             # Means that are mostly noise are better taken as zero (James and Stein, 1961).
             blur = (noise / n_records) ** 2
-            center *= max(0.0, 1 - d * blur / max(center @ center, np.finfo(float).tiny))
+            center *= max(0.0, 1 - d * blur / max(center @ center, TINY))
             blur = min(blur, bound**2 / d)
         variance = (square / n_records - center @ center) / d
         variance = float(np.clip(variance, 0.02 * bound**2 / d, bound**2 / d))

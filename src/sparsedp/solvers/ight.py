@@ -153,7 +153,7 @@ class IGHT:
         view = working_view(data)
         frame = Frame(data, view, np.zeros(data.n_features))
         lengths = frame.lengths()  # private
-        bound = view.norm_bound if self.clip is None else self.clip
+        bound = view.norm_bound if self.clip is None else float(self.clip)
         limit = math.inf if curator.noiseless else bound
         initial = curator.public.initial_weights
         w = np.zeros(curator.public.weights_shape) if initial is None else frame.enter(initial)

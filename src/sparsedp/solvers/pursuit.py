@@ -18,7 +18,7 @@ from sparsedp.privacy import Perturb, PublicFacts, Schedule, Select
 from sparsedp.solvers.pursuit_bounds import tightened
 from sparsedp.solvers.pursuit_exact import forward_selection
 from sparsedp.solvers.pursuit_moments import REQUEST, Moments
-from sparsedp.solvers.pursuit_plan import BOUNDS, COUNTS, FIT, GRAM, MIDDLE, SELECTION, Plan
+from sparsedp.solvers.pursuit_plan import BOX, Plan
 from sparsedp.solvers.pursuit_response import response_to
 from sparsedp.solvers.pursuit_step import ActiveSet
 from sparsedp.solvers.solver import Solution, check_positive_integer
@@ -71,56 +71,24 @@ class Pursuit:
     def schedule(self, public: PublicFacts) -> Schedule:
         """The selections, unless they are Gaussian too, and everything Gaussian."""
         plan = self._plan(public)
-        gaussian = Perturb(1 - SELECTION, name=REQUEST)
-        if plan.by_rows or plan.n_chosen == 0:
-            return Schedule((gaussian,))
-        return Schedule((Select(plan.n_chosen, SELECTION, name="features"), gaussian))
+        if not plan.selects:
+            return Schedule((Perturb(name=REQUEST),))
+        selections = Select(plan.n_chosen, BOX.selection, name="features")
+        return Schedule((selections, Perturb(1 - BOX.selection, name=REQUEST)))
 
     def solve(self, data: Dataset, loss: Loss, curator: Curator) -> Solution:
         """Count, tighten the bounds, choose features round by round, fit."""
         plan = self._plan(curator.public)
         if curator.noiseless:
             return Solution(forward_selection(data, loss, curator, plan.size, plan.start))
-        moments, share = Moments.opened(curator), plan.share
-        selection_noise = moments.deviation(1.0, share(SELECTION)) * math.sqrt(plan.size)
-        selection_noise *= math.log(max(data.n_features, 3))
-        response = response_to(loss, data, moments, share(COUNTS), selection_noise)
+        moments, shares = Moments.opened(curator), plan.shares
+        response = response_to(loss, data, moments, shares.counts, self._loudness(plan, moments))
         if plan.by_rows:
             view, unused = data.declared_units(), 0.0
         else:
-            view, unused = tightened(data, moments, response.n_records, share(BOUNDS))
-        gram, middle, fit = (
-            share(part) * (1 + unused / share(GRAM + MIDDLE + FIT)) for part in (GRAM, MIDDLE, FIT)
-        )
-        noise = moments.deviation(1.0, share(1.0))
-        rounds = plan.rounds(response.n_records, response.curvature, noise)
-        blocks = plan.gram_blocks(rounds, gram)
-        active = ActiveSet(view, response, moments, plan.size, moments.deviation(*blocks[0]))
-        step_share = middle / len(blocks)
-        if len(plan.start):
-            active.add(plan.start, *blocks.pop(0))
-            model = _recoded(plan.model, data.unit_map, view.unit_map, data.intercept)
-            active.weights = model[active.rows]
-            active.step(step_share, middle)
-        for count, block in zip(rounds, blocks, strict=True):
-            centering = CENTERING if response.centered else 0.0
-            residuals, norm = response.for_selection(
-                active.residuals(), active.constant, step_share * centering
-            )
-            gradient = view.rmatvec(residuals)[: view.n_features]  # private
-            if plan.by_rows:
-                reach = norm * plan.row_norm
-                noisy = moments.release(gradient, reach, share(SELECTION) / len(rounds))  # released
-                features = _heaviest(noisy, active.features, count)
-            else:
-                scores = np.linalg.norm(gradient, axis=1)  # private
-                features = curator.select_many(scores, norm, count, excluded=active.features)
-            active.add(features, *block)
-            active.step(step_share, middle, centering)
-        iterates = []
-        for _ in range(N_FIT_STEPS):
-            active.step(fit / N_FIT_STEPS, fit)
-            iterates.append(active.weights)
+            view, unused = tightened(data, moments, response.n_records, shares.bounds)
+        later = shares.gram + shares.middle + shares.fit
+        shares = shares.times(1 + unused / later)
         weights = np.zeros((data.n_columns, loss.n_outputs))
         weights[active.rows] = np.mean(iterates[-N_AVERAGED:], axis=0)
         if plan.by_rows:

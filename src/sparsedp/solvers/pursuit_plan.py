@@ -1,18 +1,42 @@
 """How Pursuit spends its budget: decided by public facts, and refined by released counts."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
 from sparsedp.privacy import Neighbors, PublicFacts, Sensitivity
 from sparsedp.solvers.pursuit_moments import PROBE
 
-COUNTS, BOUNDS, SELECTION, GRAM, MIDDLE, FIT = 0.01, 0.08, 0.45, 0.10, 0.10, 0.26
-"""Shares of the budget; they add up to 1."""
+
+@dataclass(frozen=True, kw_only=True)
+class Shares:
+    """Parts of a budget; together 1 before they are scaled."""
+
+    counts: float
+    bounds: float
+    selection: float
+    gram: float
+    middle: float
+    """Steps between selections."""
+    fit: float
+    """Steps after them."""
+
+    def times(self, factor: float) -> "Shares":
+        """All of them multiplied."""
+        return Shares(**{f.name: factor * getattr(self, f.name) for f in fields(self)})
+
+
+BOX = Shares(counts=0.01, bounds=0.08, selection=0.35, gram=0.10, middle=0.10, fit=0.36)
+"""Where features have bounds of their own."""
+
+ROWS = Shares(counts=0.01, bounds=0.0, selection=0.54, gram=0.05, middle=0.06, fit=0.34)
+"""Where rows have a norm: one noisy gradient shows all features, and there are many."""
 
 N_ROW_ROUNDS = 2
 """Rounds of selection where noise is added to the whole gradient."""
+
+FEWEST_ROUNDS = 2
 
 
 @dataclass(frozen=True)
@@ -69,23 +93,28 @@ class Plan:
         """Features to choose privately."""
         return self.size - len(self.start)
 
-    def share(self, part: float) -> float:
-        """Turn a part of the whole budget into a share of the Gaussian request.
+    @property
+    def selects(self) -> bool:
+        """Whether the exponential mechanism chooses."""
+        return self.n_chosen > 0 and not self.by_rows
 
-        Without histograms or selections to pay for, the others get more.
+    @property
+    def shares(self) -> Shares:
+        """Of the Gaussian request.
+
+        It does not pay for selections by the exponential mechanism; `selection` is then what
+        their budget is worth on its scale. Without anything to choose, the others get more.
         """
-        paid = 1.0
-        if self.by_rows:
-            paid -= BOUNDS
-        if not self.by_rows or self.n_chosen == 0:
-            paid -= SELECTION
-        return part * (1 - PROBE) / paid
+        parts = ROWS if self.by_rows else BOX
+        not_paid = 0.0 if self.by_rows and self.n_chosen else parts.selection
+        return parts.times((1 - PROBE) / (1 - not_paid))
 
     def rounds(self, n_records: float, curvature: float, noise: float) -> list[int]:
         """Numbers of features to choose in each round, the larger ones last.
 
         More rounds choose better, but each needs a step of its own, which noise must not drown:
-        their number follows from the released count and from the noise of a sum.
+        their number follows from released counts and from the noise of a sum that had the whole
+        budget.
         """
         if self.n_chosen == 0:
             return []
@@ -93,7 +122,7 @@ class Plan:
             n_rounds = min(N_ROW_ROUNDS, self.n_chosen)
         else:
             wanted = round(min(0.5 * n_records * curvature / (noise * self.size), 1e9))
-            n_rounds = min(max(wanted, 2), self.n_chosen)
+            n_rounds = min(max(wanted, FEWEST_ROUNDS), self.n_chosen)
         smaller, n_larger = divmod(self.n_chosen, n_rounds)
         return [smaller] * (n_rounds - n_larger) + [smaller + 1] * n_larger
 
@@ -105,10 +134,10 @@ class Plan:
         sizes = [len(self.start)] * (len(self.start) > 0) + rounds
         if self.by_rows:
             assert self.row_norm is not None
-            reaches = [_row_gram(self.row_norm, self.intercept)] * len(sizes)
+            reaches = [row_gram(self.row_norm, self.intercept)] * len(sizes)
         else:
             before = np.cumsum([int(self.intercept), *sizes])
-            reaches = [_box_gram(int(old), new) for old, new in zip(before, sizes, strict=False)]
+            reaches = [box_gram(int(old), new) for old, new in zip(before, sizes, strict=False)]
         squares = [reach.under(self.neighbors) ** 2 for reach in reaches]
         return [
             (reach, share * square / sum(squares))
@@ -116,7 +145,7 @@ class Plan:
         ]
 
 
-def _box_gram(old: int, new: int) -> Sensitivity:
+def box_gram(old: int, new: int) -> Sensitivity:
     """Of sums of products of new columns with each other and with old ones, all in [-1, 1]."""
     n_entries = new * old + new * (new + 1) // 2
     return Sensitivity(
@@ -124,8 +153,8 @@ def _box_gram(old: int, new: int) -> Sensitivity:
     )
 
 
-def _row_gram(norm: float, intercept: bool) -> Sensitivity:
-    """Of the sums of x_a x_q for a <= q, and of x_q with an intercept, for rows of this norm."""
+def row_gram(norm: float, intercept: bool) -> Sensitivity:
+    """Of sums of x_a x_q for a <= q, and of x_q with an intercept, for rows of this norm."""
     square = norm**2
     if not intercept:
         return Sensitivity(add_remove=square, replace_one=math.sqrt(2) * square)

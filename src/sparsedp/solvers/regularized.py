@@ -17,6 +17,9 @@ from sparsedp.losses import Logistic, Loss, Multinomial, Squared
 MOST_NEWTON_STEPS = 100
 """After these only the slow method with a guaranteed rate goes on."""
 
+MOST_FREE = 2_000
+"""Weights whose second derivative is kept as a matrix, where there is a penalty."""
+
 MOST_STEPS = 200_000
 """Beyond what the guaranteed rate needs; more means that double precision is too coarse."""
 
@@ -107,31 +110,34 @@ class RegularizedObjective:
 
         w = np.zeros(self.weights_shape) + center
         margins = self._margins(w)
-        residual = self._subgradient(w, smooth(w, margins))
+        gradient = smooth(w, margins)
+        residual = self._subgradient(w, gradient)
         height = value(w, margins)
         for _ in range(MOST_NEWTON_STEPS):
             size = np.linalg.norm(residual)
             if size <= tolerance:
                 return w
-            newton = self._newton_step(w, margins, residual, regularization)
-            # No weight crosses zero in one step: there the penalty has its kink.
-            orthant = np.where(w != 0, np.sign(w), -np.sign(residual))
+            if self.l1 == 0:
+                newton = self._newton_step(margins, residual, regularization)
+            elif np.count_nonzero((w != 0) | (residual != 0)) <= MOST_FREE:
+                newton = self._penalized_step(w, margins, gradient, regularization)
+            else:
+                break
             for halvings in range(12):
                 part = 0.5**halvings
                 moved = w + part * newton
-                moved[(self._penalty > 0) & (moved * orthant < 0)] = 0.0
                 moved_margins = self._margins(moved)
-                found = self._subgradient(moved, smooth(moved, moved_margins))
+                slope = smooth(moved, moved_margins)
+                found = self._subgradient(moved, slope)
                 reached = value(moved, moved_margins)
-                fall = -1e-4 * float(np.vdot(residual, moved - w))
                 # Close to the minimum the value is too coarse to see progress, its slope is not.
-                if height - reached >= max(fall, 1e-12 * abs(height)):
+                if height - reached >= 1e-12 * abs(height):
                     break
                 if np.linalg.norm(found) < (1 - 0.1 * part) * size:
                     break
             else:
                 break
-            w, margins, residual, height = moved, moved_margins, found, reached
+            w, margins, gradient, residual, height = moved, moved_margins, slope, found, reached
         return self._proximal(w, smooth, regularization, tolerance)
 
     def _proximal(
@@ -160,22 +166,21 @@ class RegularizedObjective:
         )
 
     def _newton_step(
-        self, w: np.ndarray, margins: np.ndarray, residual: np.ndarray, regularization: float
+        self, margins: np.ndarray, residual: np.ndarray, regularization: float
     ) -> np.ndarray:
-        """Conjugate gradients on the weights that are free: not held at zero by the penalty."""
-        free = (w != 0) | (residual != 0)
-        second = self._second_derivative(margins)
-
-        def curve(direction: np.ndarray) -> np.ndarray:
-            bent = self._back(second(self._margins(direction))) + regularization * direction
-            return np.where(free, bent, 0.0)
-
-        step = np.zeros_like(w)
-        left = -np.where(free, residual, 0.0)
+        """Minimize the quadratic model without a penalty, by conjugate gradients."""
+        bends = self._second_derivative(margins)
+        step = np.zeros_like(residual)
+        left = -residual
         direction, square = left, float(np.vdot(left, left))
-        goal = square * min(0.01, np.sqrt(square)) ** 2 if square < 1 else square * 1e-4
+        goal = square * min(0.01, np.sqrt(square)) ** 2
         for _ in range(250):
-            bent = curve(direction)
+            change = self._margins(direction)
+            if change.ndim == 1:
+                bent = self._back(bends * change)
+            else:
+                bent = self._back(np.einsum("ikl,il->ik", bends, change))
+            bent += regularization * direction
             length = square / float(np.vdot(direction, bent))
             step = step + length * direction
             left = left - length * bent
@@ -184,6 +189,49 @@ class RegularizedObjective:
                 break
             direction = left + square / previous * direction
         return step
+
+    def _penalized_step(
+        self, w: np.ndarray, margins: np.ndarray, gradient: np.ndarray, regularization: float
+    ) -> np.ndarray:
+        """Minimize the quadratic model with the penalty, on the weights not held at zero by it."""
+        free = np.flatnonzero((w != 0) | (np.abs(gradient) > self._penalty))
+        H = self._hessian(margins, free, regularization)
+        v, g, penalty = w.ravel()[free], gradient.ravel()[free], self._penalty.ravel()[free]
+        linear = g - H @ v  # the model is v'Hv / 2 + linear'v
+        steepest = min(np.linalg.norm(H), np.linalg.norm(H, np.inf))
+        root = np.sqrt(regularization / steepest)
+        size = np.linalg.norm(self._subgradient(w, gradient))
+        goal = size * min(0.01, size)
+        ahead, bend_ahead = v, H @ v
+        for _ in range(20_000):
+            after = ahead - (bend_ahead + linear) / steepest
+            after = np.sign(after) * np.maximum(np.abs(after) - penalty / steepest, 0.0)
+            # A prox step shorter than this leaves a subgradient below the goal.
+            done = steepest * np.linalg.norm(after - ahead) <= goal / 2
+            ahead, v = after + (1 - root) / (1 + root) * (after - v), after
+            if done:
+                break
+            bend_ahead = H @ ahead
+        step = np.zeros_like(w)
+        step.flat[free] = v - w.ravel()[free]
+        return step
+
+    def _hessian(self, margins: np.ndarray, free: np.ndarray, regularization: float) -> np.ndarray:
+        """Second derivative in some weights (numbered row by row), a few columns at a time."""
+        outputs = self.loss.n_outputs
+        bends = self._second_derivative(margins).reshape(-1, outputs, outputs)
+        shrink = np.square(self._shrink.reshape(-1, 1))
+        column, output = np.divmod(free, outputs)
+        H = np.empty((free.size, free.size))
+        for start in range(0, free.size, 64):
+            some = slice(start, start + 64)
+            X = shrink * self.data.columns(column[some])
+            for k in range(outputs):
+                own = output == k
+                block = self.data.rmatvec(bends[:, k, output[some]] * X)
+                H[own, some] = block[column[own]]
+        H[np.diag_indices(free.size)] += regularization
+        return H
 
     def _subgradient(self, w: np.ndarray, gradient: np.ndarray) -> np.ndarray:
         """The least element of the subdifferential."""
@@ -234,18 +282,19 @@ class RegularizedObjective:
             return self.clip * np.tanh(derivative / self.clip)
         return derivative
 
-    def _second_derivative(self, margins: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-        """How the derivatives change when the margins do."""
+    def _second_derivative(self, margins: np.ndarray) -> np.ndarray:
+        """Of each record's loss in its margins: (n,), or (n, K, K) for several outputs."""
         match self.loss:
             case Logistic():
-                bend = expit(margins) * expit(-margins)
-                return lambda change: bend * change
+                return expit(margins) * expit(-margins)
             case Squared():
                 if not np.isfinite(self.clip):
-                    return lambda change: change
-                bend = np.cosh(np.clip((margins - self.data.target) / self.clip, -300, 300)) ** -2
-                return lambda change: bend * change
+                    return np.ones_like(margins)
+                return 1 - np.tanh((margins - self.data.target) / self.clip) ** 2
             case Multinomial():
                 p = softmax(margins, axis=1)
-                return lambda change: p * (change - (p * change).sum(axis=1, keepdims=True))
+                bends = -p[:, :, None] * p[:, None, :]
+                k = np.arange(p.shape[1])
+                bends[:, k, k] += p
+                return bends
         raise ValueError(f"no second derivative is known for {self.loss}")

@@ -189,8 +189,8 @@ def test_exact_divergences_stay_below_the_bound(shape, neighbors):
                     assert exact <= bound * (1 + 1e-6) + 1e-12
                     if bound > 1e-9:
                         closest = max(closest, exact / bound)
-    # The bound is close to what really happens somewhere (measured: logistic 0.999 and 0.76, log-cosh
-    # 0.77 and 0.99, under add/remove and replace-one).
+    # The bound is close to what really happens somewhere (measured: logistic 0.999 and 0.76,
+    # log-cosh 0.77 and 0.99, under add/remove and replace-one).
     assert closest > 0.7
 
 

@@ -20,7 +20,14 @@ from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Logistic, Multinomial, Squared
 from sparsedp.mechanisms import KeyStream, NoisyCurator
 from sparsedp.privacy import Budget, PublicFacts, Sensitivity
-from sparsedp.solvers import Pursuit, pursuit_moments, pursuit_response, pursuit_step
+from sparsedp.solvers import (
+    Pursuit,
+    pursuit_moments,
+    pursuit_plan,
+    pursuit_response,
+    pursuit_step,
+)
+from sparsedp.solvers.pursuit_plan import box_gram, row_gram
 
 D, K = 5, 3
 LOSSES = {"logistic": Logistic(), "squared": Squared(), "multinomial": Multinomial(K)}
@@ -35,7 +42,9 @@ class Setting:
         self.intercept, self.start, self.k = intercept, start, k
 
     def dataset(self, X, y, layout):
-        bounds = Bounds(lower=[-1, 0, -2, -1, -5.0], upper=[1, 1, 2, 3, 5.0], row_norm=self.row_norm)
+        bounds = Bounds(
+            lower=[-1, 0, -2, -1, -5.0], upper=[1, 1, 2, 3, 5.0], row_norm=self.row_norm
+        )
         X = X if layout == "dense" else sparse.csc_array(X)
         if self.loss == "squared":
             return Dataset.clip(X, y, bounds, target_bounds=(-1, 3), intercept=self.intercept)
@@ -149,7 +158,12 @@ def test_every_kind_of_query_is_nearly_as_sensitive_as_declared(loss):
 
 def test_schedule_follows_from_public_facts():
     def names(**changes):
-        return [r.name for r in Pursuit().schedule(Setting("logistic", "add_remove", **changes).public(9)).requests]
+        return [
+            r.name
+            for r in Pursuit()
+            .schedule(Setting("logistic", "add_remove", **changes).public(9))
+            .requests
+        ]
 
     assert names() == ["features", "moments"]
     assert names(row_norm=0.5) == ["moments"]
@@ -189,7 +203,7 @@ def test_exact_number_of_records_in_the_step_is_seen(monkeypatch):
 def test_clipping_at_more_than_the_declared_norm_is_seen(monkeypatch, loss):
     honest = pursuit_step.shrunk
     monkeypatch.setattr(pursuit_step, "shrunk", lambda r, norm: honest(r, 1.5 * norm))
-    assert Setting(loss, "add_remove").movements(400, 30.0, 3).max() > 1.2
+    assert Setting(loss, "add_remove").movements(400, 1.0, 3).max() > 1.2
 
 
 @pytest.mark.parametrize("neighbors", NEIGHBORS)
@@ -227,9 +241,7 @@ def test_replaced_records_need_more_noise_in_the_gram_matrix(monkeypatch, row_no
             add_remove=sensitivity(*sizes).add_remove, replace_one=sensitivity(*sizes).add_remove
         )
 
-    from sparsedp.solvers import pursuit_plan
-
-    for name in ("_box_gram", "_row_gram"):
+    for name in ("box_gram", "row_gram"):
         monkeypatch.setattr(pursuit_plan, name, bug(getattr(pursuit_plan, name)))
     assert Setting("logistic", "replace_one", row_norm=row_norm).movements(400, 30.0, 3).max() > 1.1
 
@@ -238,18 +250,20 @@ def test_replaced_records_need_more_noise_in_the_gram_matrix(monkeypatch, row_no
 @pytest.mark.parametrize("intercept", [True, False])
 def test_gram_sensitivities_hold_and_are_nearly_attained(norm, intercept):
     """Random search over pairs of records, with a fixed seed; the bounds are theorems."""
-    from sparsedp.solvers.pursuit_plan import _box_gram, _row_gram
-
     random = np.random.default_rng(0)
 
     def triangle(z, old):
         products = np.outer(z, z)
-        return products[np.triu_indices(len(z))] if old == 0 else np.concatenate(
-            [products[:old, old:].ravel(), products[old:, old:][np.triu_indices(len(z) - old)]]
+        return (
+            products[np.triu_indices(len(z))]
+            if old == 0
+            else np.concatenate(
+                [products[:old, old:].ravel(), products[old:, old:][np.triu_indices(len(z) - old)]]
+            )
         )
 
     largest = np.zeros(2)
-    declared = _row_gram(norm, intercept)
+    declared = row_gram(norm, intercept)
     for _ in range(4000):
         pair = random.normal(size=(2, 3)) ** random.choice([1, 3, 9])
         pair *= norm / np.linalg.norm(pair, axis=1, keepdims=True)
@@ -264,9 +278,10 @@ def test_gram_sensitivities_hold_and_are_nearly_attained(norm, intercept):
     assert largest[0] > 0.9 * declared.add_remove
     assert largest[1] > 0.8 * declared.replace_one
     for old, new in itertools.product((0, 1, 2, 3), (1, 2, 3)):
-        declared, largest = _box_gram(old, new), np.zeros(2)
+        declared, largest = box_gram(old, new), np.zeros(2)
         for _ in range(1000):
             z = random.choice([-1.0, 1.0], size=(2, old + new))
+            z[1] *= random.random() < 0.9
             if intercept and old:
                 z[:, 0] = 1
             one, other = triangle(z[0], old), triangle(z[1], old)

@@ -1,7 +1,13 @@
 """Estimators for scikit-learn: the only layer that imports it."""
 
 from sparsedp.estimators.classifier import SparseLogisticRegression
+from sparsedp.estimators.pretraining import fit_public_model
 from sparsedp.estimators.regressor import SparseLinearRegression
 from sparsedp.estimators.tuning import PrivateSearchCV
 
-__all__ = ["PrivateSearchCV", "SparseLinearRegression", "SparseLogisticRegression"]
+__all__ = [
+    "PrivateSearchCV",
+    "SparseLinearRegression",
+    "SparseLogisticRegression",
+    "fit_public_model",
+]

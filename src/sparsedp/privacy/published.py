@@ -70,19 +70,28 @@ class LaplaceSelect:
     ----------
     count : int
         Selections, T in the formula.
-    fraction : float
-        Part of epsilon that these selections are meant to cost.
+    fraction, delta_fraction : float
+        Parts of epsilon and delta that these selections are meant to cost.
+    budgeted : int or None
+        T in the formula where a paper counts other steps than it takes; None for ``count``.
+    reach : float
+        What a record really adds to a score at most, in units of L.
     """
 
     count: int
     fraction: float = 1.0
     name: str = "select"
+    delta_fraction: float = 1.0
+    budgeted: int | None = None
+    reach: float = 1.0
 
     def event(self, epsilon: float, delta: float, neighbors: Neighbors) -> LaplaceSelections:
         """The noise that the paper's formula gives at this budget."""
-        scale = math.sqrt(8 * self.count * math.log(1 / delta)) / (self.fraction * epsilon)
-        contributions = Sensitivity.of_scores(1.0).under(neighbors)
-        return LaplaceSelections(scale, self.count, contributions / scale)
+        n_steps = self.count if self.budgeted is None else self.budgeted
+        root = math.sqrt(8 * n_steps * math.log(1 / (self.delta_fraction * delta)))
+        scale = root / (self.fraction * epsilon)
+        moved = Sensitivity.of_scores(self.reach).under(neighbors)
+        return LaplaceSelections(scale, self.count, moved / scale)
 
 
 @dataclass(frozen=True)

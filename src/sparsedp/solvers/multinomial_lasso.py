@@ -10,14 +10,11 @@ from sparsedp.losses import Loss
 from sparsedp.mechanisms import Curator
 from sparsedp.privacy import (
     LaplaceSelect,
-    Neighbors,
     PublicFacts,
     PublishedSchedule,
     Schedule,
     Select,
-    Sensitivity,
 )
-from sparsedp.privacy.published import LaplaceSelections
 from sparsedp.sets import L1Ball
 from sparsedp.solvers.frank_wolfe import FrankWolfe
 from sparsedp.solvers.solver import Solution, check_calibration, refuse_initial_model
@@ -139,23 +136,13 @@ class MultinomialLasso:
                 w[j] = ball.step_toward(w[j], vertex, 2 / (t + 3))
         return Solution(weights=w)
 
-    def _published_request(self, public: PublicFacts) -> "_PerColumnSelect":
-        count = self.n_steps * public.n_columns
-        return _PerColumnSelect(
-            count, name="vertex", n_steps=self.n_steps, n_classes=public.n_outputs
+    def _published_request(self, public: PublicFacts) -> LaplaceSelect:
+        # The paper counts a step's selections, one per column, as one per class.
+        return LaplaceSelect(
+            self.n_steps * public.n_columns,
+            fraction=1 / public.n_outputs,
+            name="vertex",
+            delta_fraction=1 / public.n_outputs,
+            budgeted=self.n_steps,
+            reach=1 / LIPSCHITZ,  # in units of the stated constant a record adds at most a half
         )
-
-
-@dataclass(frozen=True, kw_only=True)
-class _PerColumnSelect(LaplaceSelect):
-    """Selections whose noise is that of ``n_steps`` ones at a K-th of epsilon and of delta."""
-
-    n_steps: int
-    n_classes: int
-
-    def event(self, epsilon: float, delta: float, neighbors: Neighbors) -> LaplaceSelections:
-        budgeted = LaplaceSelect(self.n_steps, self.fraction / self.n_classes)
-        scale = budgeted.event(epsilon, delta / self.n_classes, neighbors).scale
-        # In units of the stated constant a record adds at most a half to any score.
-        true = Sensitivity.of_scores(1 / LIPSCHITZ).under(neighbors)
-        return LaplaceSelections(scale, self.count, true / scale)

@@ -1,8 +1,8 @@
 """Whitened pursuit: choose features in a few private rounds, fit them by Newton-like steps.
 
-Proof: pursuit.md. The parts: pursuit_plan.py (how the budget is spent), pursuit_bounds.py (tighter
-bounds), pursuit_response.py (the losses), pursuit_step.py (the steps), pursuit_exact.py (the
-counterpart without noise).
+Proof: pursuit.md. The parts: pursuit_plan.py (how the budget is spent), pursuit_moments.py (noise
+of known size), pursuit_bounds.py (tighter bounds), pursuit_response.py (the losses),
+pursuit_step.py (the steps), pursuit_exact.py (the counterpart without noise).
 """
 
 import math
@@ -24,10 +24,13 @@ from sparsedp.solvers.pursuit_step import ActiveSet
 from sparsedp.solvers.solver import Solution, check_positive_integer
 
 CENTERING = 0.03
-"""Part of a middle step's share that centers the residuals before features are chosen."""
+"""Part of a step's share that centers the residuals of a regression before a selection."""
 
-N_FIT_STEPS, N_AVERAGED = 8, 6
-"""The model is the mean of the last iterates."""
+N_STEPS = 8
+"""Steps of the fit; the model is the mean of all iterates."""
+
+N_ROW_STEPS, N_ROW_AVERAGED = 40, 30
+"""With many features noise hides most of the Gram matrix, so steps are short and must be more."""
 
 
 @dataclass(frozen=True)
@@ -82,17 +85,49 @@ class Pursuit:
         if curator.noiseless:
             return Solution(forward_selection(data, loss, curator, plan.size, plan.start))
         moments, shares = Moments.opened(curator), plan.shares
-        response = response_to(loss, data, moments, shares.counts, self._loudness(plan, moments))
+        whole = moments.deviation(1.0, sum(vars(shares).values()))
+        loudness = moments.deviation(1.0, shares.selection) * math.sqrt(plan.size)
+        loudness *= math.log(max(data.n_features, 3))
+        response = response_to(loss, data, moments, shares.counts, loudness)
         if plan.by_rows:
-            view, unused = data.declared_units(), 0.0
+            view = data.declared_units()
         else:
             view, unused = tightened(data, moments, response.n_records, shares.bounds)
-        later = shares.gram + shares.middle + shares.fit
-        shares = shares.times(1 + unused / later)
+            shares = shares.times(1 + unused / (shares.gram + shares.middle + shares.fit))
+
+        rounds = plan.rounds(response.n_records, response.curvature, whole)
+        blocks = plan.gram_blocks(rounds, shares.gram)
+        active = ActiveSet(view, response, moments, plan.size, moments.deviation(*blocks[0]))
+        step_share = shares.middle / len(blocks)
+        if len(plan.start):
+            active.add(plan.start, *blocks.pop(0))
+            active.weights = _recoded(plan.model, data, data.unit_map, view.unit_map)[active.rows]
+            active.step(step_share, shares.middle)
+        for count, block in zip(rounds, blocks, strict=True):
+            centering = CENTERING if response.centered else 0.0
+            residuals, norm = response.for_selection(
+                active.residuals(), active.constant, step_share * centering
+            )
+            gradient = view.rmatvec(residuals)[: view.n_features]  # private
+            if plan.selects:
+                scores = np.linalg.norm(gradient, axis=1)  # private
+                features = curator.select_many(scores, norm, count, excluded=active.features)
+            else:
+                reach = norm * plan.row_length
+                noisy = moments.release(gradient, reach, shares.selection / len(rounds))  # released
+                features = _heaviest(noisy, active.features, count)
+            active.add(features, *block)
+            active.step(step_share, shares.middle, centering)
+
+        n_steps, n_averaged = (N_ROW_STEPS, N_ROW_AVERAGED) if plan.by_rows else (N_STEPS, N_STEPS)
+        iterates = []
+        for _ in range(n_steps):
+            active.step(shares.fit / n_steps, shares.fit)
+            iterates.append(active.weights)
         weights = np.zeros((data.n_columns, loss.n_outputs))
-        weights[active.rows] = np.mean(iterates[-N_AVERAGED:], axis=0)
+        weights[active.rows] = np.mean(iterates[-n_averaged:], axis=0)
         if plan.by_rows:
-            weights = _recoded(weights, view.unit_map, data.unit_map, data.intercept)
+            weights = _recoded(weights, data, view.unit_map, data.unit_map)
         return Solution(
             weights=weights.reshape(curator.public.weights_shape),
             bounds=None if plan.by_rows else view.bounds,
@@ -109,9 +144,9 @@ def _heaviest(noisy: np.ndarray, excluded: np.ndarray, count: int) -> np.ndarray
     return np.argsort(-lengths, kind="stable")[:count]
 
 
-def _recoded(weights: np.ndarray, old: UnitMap, new: UnitMap, intercept: bool) -> np.ndarray:
-    """The same model in other unit coordinates, the intercept last in both."""
-    d = len(old.center)
-    constant = weights[d] if intercept else np.zeros(weights.shape[1])
+def _recoded(weights: np.ndarray, data: Dataset, old: UnitMap, new: UnitMap) -> np.ndarray:
+    """The same model in other coordinates, the intercept last in both."""
+    d = data.n_features
+    constant = weights[d] if data.intercept else np.zeros(weights.shape[1])
     features, constant = new.from_original(*old.to_original(weights[:d], constant))
-    return np.vstack([features, constant]) if intercept else features
+    return np.vstack([features, constant]) if data.intercept else features

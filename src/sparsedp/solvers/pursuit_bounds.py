@@ -89,7 +89,7 @@ def _shrunk(data: Dataset, factors: np.ndarray) -> Bounds:
     # Bounds far from zero and close together are not to be told apart when they shrink.
     blurred = new_upper - new_lower < 1e-9 * np.maximum(np.abs(lower), np.abs(upper))
     new_lower, new_upper = np.where(blurred, lower, new_lower), np.where(blurred, upper, new_upper)
-    shrunk = replace(data.bounds, lower=new_lower, upper=new_upper, row_norm=None)
+    shrunk = Bounds(new_lower, new_upper, features=data.bounds.features)
     if data.has_implicit_zeros or data.row_norm is not None:
         shrunk = shrunk.containing_zero()
     return replace(shrunk, row_norm=data.row_norm)

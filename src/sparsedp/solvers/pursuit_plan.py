@@ -84,14 +84,18 @@ class Plan:
         by_rows = public.row_norm is not None and (
             public.row_norm * math.sqrt(2 * N_ROW_ROUNDS * log_d) < math.sqrt(size) * log_d
         )
-        return cls(
-            size, start, model, by_rows, public.intercept, public.row_norm, public.neighbors
-        )
+        return cls(size, start, model, by_rows, public.intercept, public.row_norm, public.neighbors)
 
     @property
     def n_chosen(self) -> int:
         """Features to choose privately."""
         return self.size - len(self.start)
+
+    @property
+    def row_length(self) -> float:
+        """The declared row norm, where the plan goes by rows."""
+        assert self.row_norm is not None
+        return self.row_norm
 
     @property
     def selects(self) -> bool:
@@ -133,8 +137,7 @@ class Plan:
         """
         sizes = [len(self.start)] * (len(self.start) > 0) + rounds
         if self.by_rows:
-            assert self.row_norm is not None
-            reaches = [row_gram(self.row_norm, self.intercept)] * len(sizes)
+            reaches = [row_gram(self.row_length, self.intercept)] * len(sizes)
         else:
             before = np.cumsum([int(self.intercept), *sizes])
             reaches = [box_gram(int(old), new) for old, new in zip(before, sizes, strict=False)]

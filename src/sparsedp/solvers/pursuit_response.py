@@ -102,7 +102,7 @@ class LogisticResponse:
         zeros, ones = np.maximum(counts, FEWEST)
         self.n_records = float(zeros + ones if n is None else n)
         self.intercept = np.array([math.log(ones / zeros) if data.intercept else 0.0])
-        self.curvature = float(zeros * ones / (zeros + ones) ** 2)
+        self.curvature = self._mean_curvature = float(zeros * ones / (zeros + ones) ** 2)
 
     def residuals(self, margins: np.ndarray) -> np.ndarray:
         """Probability minus label."""
@@ -120,7 +120,11 @@ class LogisticResponse:
         p = residuals + self._target
         quarter = Sensitivity(add_remove=0.25, replace_one=0.25)
         total = self._moments.release(np.sum(p * (1 - p), axis=0), quarter, share)  # released
-        return float(np.clip(total[0] / self.n_records, LEAST_CURVATURE, 0.25))
+        noise = self._moments.deviation(quarter, share) / self.n_records
+        news = total[0] / self.n_records - self._mean_curvature
+        self._mean_curvature += float(_trust(self._mean_curvature, noise) * news)
+        self._mean_curvature = _between(LEAST_CURVATURE, self._mean_curvature, 0.25)
+        return self._mean_curvature
 
 
 class MultinomialResponse:
@@ -138,6 +142,7 @@ class MultinomialResponse:
         p = counts / counts.sum()
         self.n_records = float(counts.sum() if n is None else n)
         self.intercept = np.log(p) - np.log(p).mean() if data.intercept else np.zeros(n_classes)
+        self._mean_curvatures = p * (1 - p)
         self.curvature = float(np.sum(p * (1 - p)) / (n_classes - 1))
 
     def residuals(self, margins: np.ndarray) -> np.ndarray:
@@ -160,7 +165,11 @@ class MultinomialResponse:
         p[np.arange(len(p)), self._target] += 1
         reach = Sensitivity(add_remove=math.sqrt(4 / 27), replace_one=math.sqrt(8 / 27))
         total = self._moments.release(np.sum(p * (1 - p), axis=0), reach, share)  # released
-        return np.clip(2 * total / self.n_records, LEAST_CURVATURE, 0.5)
+        noise = self._moments.deviation(reach, share) / self.n_records
+        news = total / self.n_records - self._mean_curvatures
+        moved = self._mean_curvatures + _trust(self._mean_curvatures, noise) * news
+        self._mean_curvatures = np.clip(moved, LEAST_CURVATURE / 2, 0.25)
+        return 2 * self._mean_curvatures
 
 
 class SquaredResponse:
@@ -230,9 +239,7 @@ class SquaredResponse:
         noisy = max(float(self._moments.release(squares, reach, share)[0]), 0.0)  # released
         spread = math.sqrt((noisy + self._moments.deviation(reach, share)) / self.n_records)
         multiple = _between(2.5, 2.5 * math.sqrt(0.05 * self.n_records / unit_noise), 10.0)
-        self.scale = _between(
-            self.scale / 2, multiple * spread, min(2 * self.scale, self._largest)
-        )
+        self.scale = _between(self.scale / 2, multiple * spread, min(2 * self.scale, self._largest))
         self._selection_clip = min(self._multiple * self.scale / multiple, self._largest)
         return 1.0
 
@@ -241,6 +248,16 @@ def shrunk(residuals: np.ndarray, norm: float | np.ndarray) -> np.ndarray:
     """Scale each record's residuals down to a norm, one for all or one per record."""
     length = np.sqrt(np.einsum("ik,ik->i", residuals, residuals))
     return residuals * np.minimum(1, norm / np.maximum(length, 1e-300))[:, None]
+
+
+def _trust(curvature: float | np.ndarray, noise: float) -> float | np.ndarray:
+    """How far to believe a noisy curvature: all of it if noise is small against what it may move.
+
+    Between two looks a curvature moves by a third or so; a noisy one believed in full would make
+    some steps much too long.
+    """
+    spread = (curvature / 3) ** 2
+    return spread / (spread + noise**2)
 
 
 def _between(low: float, value: float, high: float) -> float:

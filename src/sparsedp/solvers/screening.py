@@ -11,7 +11,6 @@ from sparsedp.mechanisms import Curator, KeyStream
 from sparsedp.privacy import (
     GaussianPerturb,
     LaplaceSelect,
-    Neighbors,
     Perturb,
     PublicFacts,
     PublishedSchedule,
@@ -19,7 +18,6 @@ from sparsedp.privacy import (
     Select,
     Sensitivity,
 )
-from sparsedp.privacy.published import LaplaceSelections
 from sparsedp.sets import L1Ball
 from sparsedp.solvers.screening_rule import ScreeningRule, column_norms
 from sparsedp.solvers.solver import (
@@ -130,7 +128,9 @@ class ScreenedFrankWolfe:
             screen = GaussianPerturb(
                 self.n_screens, self._multiplier, None, "screen", self.screen_share
             )
-            steps = _HalfDeltaSelect(self.n_steps, 1 - self.screen_share, name="vertex")
+            steps = LaplaceSelect(
+                self.n_steps, 1 - self.screen_share, name="vertex", delta_fraction=0.5
+            )
             return PublishedSchedule((steps, screen))
         steps = Select(self.n_steps, 1 - self.screen_share, name="vertex")
         screen = Perturb(self.screen_share, name="screen")
@@ -188,14 +188,6 @@ class ScreenedFrankWolfe:
         each_delta = delta / 2 / (count + 1)
         each_epsilon = epsilon / (2 * math.sqrt(2 * count * math.log(1 / each_delta)))
         return math.sqrt(2 * math.log(1.25 / each_delta)) / each_epsilon
-
-
-@dataclass(frozen=True)
-class _HalfDeltaSelect(LaplaceSelect):
-    """The steps of the paper have half of delta, as screening has the other half."""
-
-    def event(self, epsilon: float, delta: float, neighbors: Neighbors) -> LaplaceSelections:
-        return LaplaceSelect(self.count, self.fraction).event(epsilon, delta / 2, neighbors)
 
 
 def _n_records(data: Dataset, curator: Curator) -> float:

@@ -32,6 +32,7 @@ from sparsedp.solvers.pursuit_plan import box_gram, row_gram
 D, K = 5, 3
 LOSSES = {"logistic": Logistic(), "squared": Squared(), "multinomial": Multinomial(K)}
 NEIGHBORS = ("add_remove", "replace_one")
+LAYOUTS = ("dense", "sparse", "sparse")
 
 
 class Setting:
@@ -111,15 +112,13 @@ class Setting:
             base = X, y
         solution, queries = self.recorded(*base, epsilon, seed)
         worst = np.zeros(len(queries))
-        for x, target in records:
+        for (x, target), layout in zip(records, itertools.cycle(LAYOUTS), strict=False):
             other = np.vstack([X, x]), np.append(y, target)
-            for layout in ("dense", "sparse"):
-                again, moved = self.replayed(*other, queries, layout)
-                assert again.weights.tobytes() == solution.weights.tobytes()
-                assert len(moved) == len(queries)
-                for i, pair in enumerate(zip(queries, moved, strict=True)):
-                    ratios = largest_movements([pair[0]], [pair[1]], self.neighbors)
-                    worst[i] = max(worst[i], *ratios.values())
+            again, moved = self.replayed(*other, queries, layout)
+            assert again.weights.tobytes() == solution.weights.tobytes()
+            for i, pair in enumerate(zip(queries, moved, strict=True)):
+                ratios = largest_movements([pair[0]], [pair[1]], self.neighbors)
+                worst[i] = max(worst[i], *ratios.values())
         return worst
 
 
@@ -264,7 +263,7 @@ def test_gram_sensitivities_hold_and_are_nearly_attained(norm, intercept):
 
     largest = np.zeros(2)
     declared = row_gram(norm, intercept)
-    for _ in range(4000):
+    for _ in range(1500):
         pair = random.normal(size=(2, 3)) ** random.choice([1, 3, 9])
         pair *= norm / np.linalg.norm(pair, axis=1, keepdims=True)
         if random.random() < 0.3:
@@ -279,7 +278,7 @@ def test_gram_sensitivities_hold_and_are_nearly_attained(norm, intercept):
     assert largest[1] > 0.8 * declared.replace_one
     for old, new in itertools.product((0, 1, 2, 3), (1, 2, 3)):
         declared, largest = box_gram(old, new), np.zeros(2)
-        for _ in range(1000):
+        for _ in range(300):
             z = random.choice([-1.0, 1.0], size=(2, old + new))
             z[1] *= random.random() < 0.9
             if intercept and old:

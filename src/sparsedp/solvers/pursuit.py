@@ -26,11 +26,12 @@ from sparsedp.solvers.solver import Solution, check_positive_integer
 CENTERING = 0.03
 """Part of a step's share that centers the residuals of a regression before a selection."""
 
-N_STEPS = 8
-"""Steps of the fit; the model is the mean of all iterates."""
+N_STEPS, N_AVERAGED, FLOOR = 8, 8, 2.0
+"""Steps of the fit, how many of the last ones are averaged, and the floor under the Gram matrix."""
 
-N_ROW_STEPS, N_ROW_AVERAGED = 40, 30
-"""With many features noise hides most of the Gram matrix, so steps are short and must be more."""
+N_ROW_STEPS, N_ROW_AVERAGED, ROW_FLOOR = 40, 20, 0.5
+"""With many features noise hides most of the Gram matrix: steps are then short, more of them are
+needed, and the floor is as low as steps are stable with."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,8 @@ class Pursuit:
 
         rounds = plan.rounds(response.n_records, response.curvature, whole)
         blocks = plan.gram_blocks(rounds, shares.gram)
-        active = ActiveSet(view, response, moments, plan.size, moments.deviation(*blocks[0]))
+        gram_noise, floor = moments.deviation(*blocks[0]), ROW_FLOOR if plan.by_rows else FLOOR
+        active = ActiveSet(view, response, moments, plan.size, gram_noise, floor)
         step_share = shares.middle / len(blocks)
         if len(plan.start):
             active.add(plan.start, *blocks.pop(0))
@@ -119,7 +121,9 @@ class Pursuit:
             active.add(features, *block)
             active.step(step_share, shares.middle, centering)
 
-        n_steps, n_averaged = (N_ROW_STEPS, N_ROW_AVERAGED) if plan.by_rows else (N_STEPS, N_STEPS)
+        n_steps, n_averaged = N_STEPS, N_AVERAGED
+        if plan.by_rows:
+            n_steps, n_averaged = N_ROW_STEPS, N_ROW_AVERAGED
         iterates = []
         for _ in range(n_steps):
             active.step(shares.fit / n_steps, shares.fit)

@@ -29,6 +29,8 @@ class ActiveSet:
         Features that will be added.
     gram_noise : float
         Standard deviation of the noise in the entries of the Gram matrix.
+    floor : float
+        Eigenvalues of the Gram matrix are raised to this multiple of what noise alone makes.
     """
 
     def __init__(
@@ -38,9 +40,10 @@ class ActiveSet:
         moments: Moments,
         capacity: int,
         gram_noise: float,
+        floor: float,
     ) -> None:
         self._data, self._response, self._moments = data, response, moments
-        self._gram_noise = gram_noise
+        self._gram_noise, self._floor = gram_noise, floor
         self._first = int(data.intercept)
         size = capacity + self._first
         self._columns = np.ones((data.n_records, size), order="F")
@@ -89,7 +92,7 @@ class ActiveSet:
         values, vectors = np.linalg.eigh(self._gram[:size, :size] / n)
         noise = self._gram_noise * math.sqrt(size) / n
         # Directions that the noise of the Gram matrix drowns are not stretched further.
-        raised = np.maximum(values, max(noise, 1e-4))
+        raised = np.maximum(values, max(self._floor * noise, 1e-4))
         self._whitening = vectors / np.sqrt(raised)
         # Root mean square norm of a record in these coordinates. Noise spreads the eigenvalues by
         # up to twice its level and raises those that stand out by a known amount, but it leaves

@@ -1,0 +1,235 @@
+"""Pursuit: what it converges to, and that private fits come close. Seeds are fixed throughout."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import roc_auc_score
+
+from sparsedp import Bounds, SparseLinearRegression, SparseLogisticRegression
+from sparsedp.data.dataset import Dataset
+from sparsedp.solvers import Pursuit
+
+
+def table(n=4000, d=12, seed=0, task="logistic"):
+    """Correlated features on unlike scales, three of which matter."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, d)) + 0.5 * random.normal(size=(n, 1))
+    X = np.clip(X / 4, -1, 1) * np.geomspace(0.1, 100, d)
+    score = (X / np.geomspace(0.1, 100, d)) @ np.r_[6, 0, -5, 0, 4, np.zeros(d - 5)]
+    if task == "squared":
+        return X, score + 0.3 * random.normal(size=n)
+    if task == "multinomial":
+        noise = random.gumbel(size=(n, 3))
+        return X, np.argmax(noise + np.outer(score, [1, 0, -1]), axis=1)
+    return X, (random.random(n) < 1 / (1 + np.exp(-score))).astype(int)
+
+
+def limits(d=12, factor=1.0):
+    return Bounds.symmetric(np.geomspace(0.1, 100, d) * factor)
+
+
+def classifier(epsilon, *, bounds=None, **settings):
+    common = {"delta": 1e-5, "n_nonzero": 3, "solver": "pursuit", "random_state": 7}
+    return SparseLogisticRegression(
+        epsilon=epsilon, bounds=limits() if bounds is None else bounds, **(common | settings)
+    )
+
+
+def regressor(epsilon, **settings):
+    common = {"delta": 1e-5, "n_nonzero": 3, "solver": "pursuit", "random_state": 7}
+    return SparseLinearRegression(
+        epsilon=epsilon, bounds=limits(), target_bounds=(-12, 12), **(common | settings)
+    )
+
+
+# Without noise ------------------------------------------------------------------------------------
+
+
+def test_without_noise_it_is_least_squares_on_the_right_features():
+    X, y = table(task="squared")
+    model = regressor(float("inf")).fit(X, y)
+    assert set(np.flatnonzero(model.coef_)) == {0, 2, 4}
+    reference = LinearRegression().fit(X[:, [0, 2, 4]], y)
+    np.testing.assert_allclose(model.coef_[[0, 2, 4]], reference.coef_, rtol=1e-4)
+    np.testing.assert_allclose(model.intercept_, reference.intercept_, atol=1e-4)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_without_noise_it_is_maximum_likelihood_on_the_right_features(intercept):
+    X, y = table()
+    model = classifier(float("inf"), fit_intercept=intercept).fit(X, y)
+    assert set(np.flatnonzero(model.coef_)) == {0, 2, 4}
+    scales = np.geomspace(0.1, 100, 12)[[0, 2, 4]]
+    reference = LogisticRegression(C=1e9, tol=1e-10, max_iter=1000, fit_intercept=intercept)
+    reference.fit(X[:, [0, 2, 4]] / scales, y)
+    np.testing.assert_allclose(
+        model.coef_[:, [0, 2, 4]] * scales, reference.coef_, rtol=1e-3, atol=1e-3
+    )
+
+
+def test_without_noise_many_classes_are_one_joint_model():
+    X, y = table(task="multinomial")
+    model = classifier(float("inf")).fit(X, y)
+    scales = np.geomspace(0.1, 100, 12)
+    used = np.flatnonzero(model.coef_.any(axis=0))
+    assert set(used) == {0, 2, 4}
+    reference = LogisticRegression(C=1e9, tol=1e-10, max_iter=2000)
+    reference.fit(X[:, used] / scales[used], y)
+    expected = reference.predict_proba(X[:, used] / scales[used])
+    np.testing.assert_allclose(model.predict_proba(X), expected, atol=2e-3)
+
+
+# With noise ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("neighbors", ["add_remove", "replace_one"])
+@pytest.mark.parametrize("layout", ["dense", "csr", "csc"])
+def test_private_model_is_close_to_the_exact_one(neighbors, layout):
+    X, y = table(n=6000)
+    data = {"dense": X, "csr": sparse.csr_array(X), "csc": sparse.csc_array(X)}[layout]
+    exact = classifier(float("inf")).fit(X, y)
+    model = classifier(2.0, neighbors=neighbors).fit(data, y)
+    assert set(np.flatnonzero(model.coef_)) == {0, 2, 4}
+    loss = roc_auc_score(y, exact.decision_function(X)) - roc_auc_score(
+        y, model.decision_function(data)
+    )
+    assert loss < 0.01
+
+
+def test_private_regression_is_close_to_the_exact_one():
+    X, y = table(n=6000, task="squared")
+    model = regressor(2.0).fit(X, y)
+    assert set(np.flatnonzero(model.coef_)) == {0, 2, 4}
+    assert model.score(X, y) > regressor(float("inf")).fit(X, y).score(X, y) - 0.02
+
+
+def test_private_model_of_many_classes_is_close_to_the_exact_one():
+    X, y = table(n=6000, task="multinomial")
+    model = classifier(2.0).fit(X, y)
+    assert set(np.flatnonzero(model.coef_.any(axis=0))) == {0, 2, 4}
+    assert model.score(X, y) > classifier(float("inf")).fit(X, y).score(X, y) - 0.02
+
+
+def test_bounds_ten_times_too_wide_cost_little():
+    X, y = table(n=6000)
+    areas = []
+    for bounds in (Bounds(-limits(12).arrays(12)[1], limits(12).arrays(12)[1]), None):
+        lower, upper = limits().arrays(12)
+        wide = bounds or Bounds(lower, lower + 10 * (upper - lower))
+        model = classifier(1.0, bounds=wide).fit(X, y)
+        areas.append(roc_auc_score(y, model.decision_function(X)))
+    assert areas[1] > areas[0] - 0.01
+    released_lower, released_upper = model.clip_bounds_
+    assert ((released_upper - released_lower) <= 10 * (upper - lower) / 4).all()
+
+
+@pytest.mark.parametrize("task", ["logistic", "squared"])
+def test_rows_of_bounded_norm(task):
+    """Text-like records: many rare features, rows of norm 1."""
+    random = np.random.default_rng(3)
+    X = sparse.random_array((5000, 2000), density=0.01, rng=random, format="csr")
+    X = sparse.csr_array(X / np.maximum(sparse.linalg.norm(X, axis=1), 1e-9)[:, None])
+    weights = np.zeros(2000)
+    weights[:40] = np.tile([30, -30], 20)
+    score = X @ weights
+    if task == "squared":
+        model = SparseLinearRegression(target_bounds=(-20, 20))
+        y = score + 0.5 * random.normal(size=5000)
+    else:
+        model = SparseLogisticRegression()
+        y = (random.random(5000) < 1 / (1 + np.exp(-score))).astype(int)
+    model.set_params(
+        epsilon=8.0,
+        delta=1e-5,
+        bounds=Bounds(0, 1, row_norm=1.0),
+        n_nonzero=40,
+        solver="pursuit",
+        random_state=1,
+    )
+    model.fit(X, y)
+    assert np.count_nonzero(model.coef_) == 40
+    assert np.isin(np.flatnonzero(model.coef_.ravel()), np.arange(40)).sum() >= 25
+    assert [event["name"] for event in model.privacy_.events] == ["moments"]
+
+
+@pytest.mark.parametrize("k", [1, 5, 12])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_any_number_of_features(k, intercept):
+    X, y = table(n=500)
+    model = classifier(1.0, n_nonzero=k, fit_intercept=intercept).fit(X, y)
+    assert np.count_nonzero(model.coef_) == k
+    assert np.isfinite(model.coef_).all()
+    assert intercept or model.intercept_ == 0
+
+
+def test_public_model_gives_features_and_weights_for_free():
+    X, y = table(n=6000)
+    public = LogisticRegression(C=1e6).fit(X[:300] / np.geomspace(0.1, 100, 12), y[:300])
+    public.coef_ = public.coef_ / np.geomspace(0.1, 100, 12)
+    sparse_public = classifier(float("inf"), n_nonzero=2).fit(X[:300], y[:300])
+    started = classifier(0.3, initial_model=sparse_public).fit(X[300:], y[300:])
+    used = set(np.flatnonzero(started.coef_))
+    assert used >= set(np.flatnonzero(sparse_public.coef_))
+    assert len(used) == 3
+    assert [event["count"] for event in started.privacy_.events if "count" in event] == [1]
+    full = classifier(0.3, initial_model=public).fit(X[300:], y[300:])
+    assert [event["name"] for event in full.privacy_.events] == ["moments"]
+    assert np.count_nonzero(full.coef_) == 3
+
+
+def test_more_features_than_there_are_is_refused_before_any_data():
+    with pytest.raises(ValueError, match="12 features"):
+        classifier(1.0, solver=Pursuit(n_nonzero=13)).fit(*table(n=50))
+    with pytest.raises(ValueError, match="n_nonzero"):
+        Pursuit(n_nonzero=0)
+
+
+# Histograms and tighter bounds --------------------------------------------------------------------
+
+
+@settings(max_examples=50, deadline=None)
+@given(seed=st.integers(0, 10**6), layout=st.sampled_from(["dense", "csr", "csc"]))
+def test_dyadic_counts_count_what_they_say(seed, layout):
+    random = np.random.default_rng(seed)
+    lower, upper = np.array([-1, 0, -4.0]), np.array([1, 8, 0.0])
+    fraction = np.where(
+        random.random((20, 3)) < 0.5,
+        2.0 ** -random.integers(0, 9, (20, 3)),
+        random.random((20, 3)),
+    )
+    X = lower + fraction * (upper - lower)
+    X[random.random(X.shape) < 0.3] = 0
+    stored = X if layout == "dense" else sparse.csr_array(X).asformat(layout)
+    data = Dataset.clip(stored, np.zeros(20), Bounds(lower, upper))
+    counts = data.dyadic_counts(7)
+    t = (X - lower) / (upper - lower)
+    for b in range(7):
+        for side, u in enumerate((t, 1 - t)):
+            inside = (2.0 ** -(b + 1) < u) & (u <= 2.0**-b)
+            np.testing.assert_array_equal(counts[:, side, b], inside.sum(axis=0))
+    assert counts.sum(axis=2).max() <= 20
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("row_norm", [None, 3.0])
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+def test_tightened_records_are_clipped_and_fill_the_new_unit_box(intercept, row_norm, layout):
+    X = np.array([[-2.0, 0.0, 0.3], [1.0, 5.0, 0.0], [0.0, -1.0, 4.0]])
+    stored = X if layout == "dense" else sparse.csr_array(X)
+    wide = Bounds([-2, -9, -8], [2, 9, 8.0], row_norm=row_norm)
+    data = Dataset.clip(stored, np.zeros(3), wide, intercept=intercept)
+    before = data.declared_units().columns(range(3))
+    new = Bounds([-1, -1, 0], [1, 2, 1.0], row_norm=row_norm)
+    tight = data.tightened(new)
+    expected = np.clip(before, *new.arrays(3))
+    center, half = (
+        new.unit_map(3, centered=intercept).center,
+        new.unit_map(3, centered=intercept).half_width,
+    )
+    np.testing.assert_allclose(tight.columns(range(3)), (expected - center) / half, atol=1e-12)
+    assert np.abs(tight.columns(range(3))).max() <= 1
+    np.testing.assert_allclose(tight.declared_units().columns(range(3)), expected, atol=1e-12)
+    assert tight.bounds == new

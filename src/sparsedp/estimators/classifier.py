@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.linear import linear_predictor
 from sparsedp.estimators.fit import private_fit
+from sparsedp.estimators.path import ModelPath
 from sparsedp.estimators.released import Coefficients
 from sparsedp.estimators.settings import Settings, validated
 from sparsedp.losses import Logistic, Loss, Multinomial
@@ -61,6 +62,8 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
     classes_ : ndarray
     privacy_ : PrivacyRecord
         What was released and what is guaranteed.
+    path_ : ModelPath
+        The model at every number of features up to this one's.
     clip_bounds_ : (ndarray, ndarray)
         Features are clipped to these before prediction.
     n_features_in_, feature_names_in_
@@ -110,6 +113,12 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
         data, loss, declared = self._problem(X, y, settings)
         solution, record = private_fit(settings, data, loss, declared)
         return self._publish(solution, data, record)
+
+    @property
+    def path_(self) -> ModelPath:
+        """The models with fewer features, at no further charge."""
+        check_is_fitted(self)
+        return ModelPath(*self._path, self)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Margins: shape (n,) for two classes, positive for the second; else (n, n_classes)."""
@@ -172,6 +181,7 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
         self.coef_, self.intercept_ = released.coef, released.intercept
         self.clip_bounds_ = released.clip_bounds
         self.classes_ = np.asarray(record.target["classes"])
+        self._path = (released.order, released.path_coefs, released.path_intercepts)
         self.privacy_ = record
         return self
 

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.linear import linear_predictor
 from sparsedp.estimators.fit import private_fit
+from sparsedp.estimators.path import ModelPath
 from sparsedp.estimators.released import Coefficients
 from sparsedp.estimators.settings import Settings, validated
 from sparsedp.losses import Loss, Squared
@@ -59,6 +60,8 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
     intercept_ : float
     privacy_ : PrivacyRecord
         What was released and what is guaranteed.
+    path_ : ModelPath
+        The model at every number of features up to this one's.
     clip_bounds_ : (ndarray, ndarray)
         Features are clipped to these before prediction.
     n_features_in_, feature_names_in_
@@ -108,6 +111,12 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
         solution, record = private_fit(settings, data, loss, declared)
         return self._publish(solution, data, record)
 
+    @property
+    def path_(self) -> ModelPath:
+        """The models with fewer features, at no further charge."""
+        check_is_fitted(self)
+        return ModelPath(*self._path, self)
+
     def predict(self, X: Any) -> np.ndarray:
         """Predicted targets."""
         check_is_fitted(self)
@@ -140,11 +149,10 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
         self, solution: Solution, data: Dataset, record: PrivacyRecord
     ) -> "SparseLinearRegression":
         """Take over what was released, in declared units."""
-        released = Coefficients.of(solution, data)
         low, high = record.target["lower"], record.target["upper"]
-        half_width, middle = (high - low) / 2, (high + low) / 2  # the target was mapped to [-1, 1]
-        self.coef_ = half_width * released.coef[0]
-        self.intercept_ = float(half_width * released.intercept[0] + middle)
+        released = Coefficients.of(solution, data).scaled((high - low) / 2, (high + low) / 2)
+        self.coef_, self.intercept_ = released.coef[0], float(released.intercept[0])
+        self._path = (released.order, released.path_coefs, released.path_intercepts)
         self.clip_bounds_ = released.clip_bounds
         self.privacy_ = record
         return self

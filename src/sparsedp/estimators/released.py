@@ -1,12 +1,12 @@
 """Between unit coordinates, where solvers work, and the units that users declared."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from sparsedp.data.dataset import Dataset
-from sparsedp.solvers import Solution
+from sparsedp.solvers import Solution, SolutionPath
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,22 @@ class Coefficients:
     """Of shape (n_outputs,)."""
     clip_bounds: tuple[np.ndarray, np.ndarray]
     """Features are clipped to these before they are multiplied."""
+    order: np.ndarray
+    """Used features, in the order in which they enter the path."""
+    path_coefs: np.ndarray
+    """Of shape (k, n_outputs, k): coefficients of the first 1, 2, ... features of the order."""
+    path_intercepts: np.ndarray
+    """Of shape (k, n_outputs)."""
+
+    def scaled(self, factor: float, offset: float) -> "Coefficients":
+        """The same model for a target in other units: factor times prediction plus offset."""
+        return replace(
+            self,
+            coef=factor * self.coef,
+            intercept=factor * self.intercept + offset,
+            path_coefs=factor * self.path_coefs,
+            path_intercepts=factor * self.path_intercepts + offset,
+        )
 
     @classmethod
     def of(cls, solution: Solution, data: Dataset) -> "Coefficients":
@@ -29,7 +45,18 @@ class Coefficients:
         intercept = weights[d] if data.intercept else np.zeros(weights.shape[1])
         unit_map = bounds.unit_map(d, centered=data.intercept)
         coef, intercept = unit_map.to_original(weights[:d], intercept)
-        return cls(np.ascontiguousarray(coef.T), np.atleast_1d(intercept), bounds.arrays(d))
+        path = solution.path or SolutionPath.by_weight(solution.weights, d)
+        half_width, center = unit_map.half_width[path.order], unit_map.center[path.order]
+        path_coefs = path.weights / half_width[:, None]
+        path_intercepts = path.intercepts - np.einsum("kfo,f->ko", path_coefs, center)
+        return cls(
+            np.ascontiguousarray(coef.T),
+            np.atleast_1d(intercept),
+            bounds.arrays(d),
+            path.order,
+            path_coefs.transpose(0, 2, 1),
+            path_intercepts,
+        )
 
 
 def initial_weights(model: Any, data: Dataset, n_outputs: int) -> np.ndarray | None:

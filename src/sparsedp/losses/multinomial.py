@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, logsumexp, softmax
+from scipy.special import logsumexp, softmax
 
 from sparsedp.data.dataset import Dataset
 
@@ -36,13 +36,11 @@ class Multinomial:
         bounds every probability from below and above. Entry c is at most 1 - p_c (label c) or p_c
         (another label) in absolute value; one entry never exceeds 1, however many classes.
         """
-        bound = 0.0
-        for c in range(self.n_classes):
-            distance = np.abs(weights - weights[:, [c]]).sum(axis=0)
-            least = expit(-logsumexp(np.delete(distance, c)))
-            most = expit(-logsumexp(-np.delete(distance, c)))
-            bound = max(bound, float(1 - least), float(most))
-        return bound
+        distance = np.array([np.abs(weights.T - column).sum(axis=1) for column in weights.T])
+        with np.errstate(over="ignore"):  # far apart a probability may be zero
+            least = 1 / np.exp(distance).sum(axis=1)
+        most = 1 / np.exp(-distance).sum(axis=1)
+        return float(max((1 - least).max(), most.max()))
 
     def gradient(self, data: Dataset, weights: np.ndarray, bound: float) -> np.ndarray:
         """Sum of the records' gradients (private), derivatives scaled down to ``bound``.

@@ -16,7 +16,7 @@ from sparsedp.solvers.objective import ObjectivePerturbation
 from sparsedp.solvers.pursuit import Pursuit
 from sparsedp.solvers.screened import Screened
 from sparsedp.solvers.screening import ScreenedFrankWolfe
-from sparsedp.solvers.solver import Solution, Solver
+from sparsedp.solvers.solver import Solution, SolutionPath, Solver
 from sparsedp.solvers.sparsifier import Sparsifier
 from sparsedp.solvers.two_stage import TwoStage
 
@@ -51,6 +51,7 @@ __all__ = [
     "Screened",
     "ScreenedFrankWolfe",
     "Solution",
+    "SolutionPath",
     "Solver",
     "Sparsifier",
     "TwoStage",

@@ -26,7 +26,7 @@ from sparsedp.solvers.solver import Solution, check_positive_integer
 CENTERING = 0.03
 """Part of a step's share that centers the residuals of a regression before a selection."""
 
-N_STEPS, N_AVERAGED, FLOOR = 8, 8, 2.0
+N_STEPS, N_AVERAGED, FLOOR = 8, 8, 1.0
 """Steps of the fit, how many of the last ones are averaged, and the floor under the Gram matrix."""
 
 N_ROW_STEPS, N_ROW_AVERAGED, ROW_FLOOR = 40, 20, 0.5

@@ -98,7 +98,12 @@ class Screened:
         weights = np.zeros(curator.public.weights_shape)
         weights[kept] = solution.weights[: len(kept)]
         weights[curator.public.n_features :] = solution.weights[len(kept) :]
-        return replace(solution, weights=weights, bounds=_widened(solution.bounds, data, kept))
+        path = solution.path
+        return Solution(
+            weights=weights,
+            bounds=_widened(solution.bounds, data, kept),
+            path=None if path is None else replace(path, order=kept[path.order]),
+        )
 
     def screen(self, data: Dataset, loss: Loss, curator: Curator) -> np.ndarray:
         """Release the numbers of the kept features, in ascending order."""

@@ -15,6 +15,36 @@ CALIBRATIONS = ("sound", "published")
 
 
 @dataclass(frozen=True)
+class SolutionPath:
+    """Models with the first 1, 2, ... of the used features, in unit coordinates.
+
+    Parameters
+    ----------
+    order : ndarray of shape (k,)
+        Used features, the first to enter first.
+    weights : ndarray of shape (k, k, n_outputs)
+        ``weights[i, : i + 1]`` are the weights of the features ``order[: i + 1]``, the rest zero.
+    intercepts : ndarray of shape (k, n_outputs)
+        Zero where there is no intercept.
+    """
+
+    order: np.ndarray
+    weights: np.ndarray
+    intercepts: np.ndarray
+
+    @classmethod
+    def by_weight(cls, weights: np.ndarray, n_features: int) -> "SolutionPath":
+        """Features enter by the size of their weights, which stay as they are."""
+        table = weights.reshape(len(weights), -1)
+        heaviness = np.abs(table[:n_features]).sum(axis=1)
+        order = np.argsort(-heaviness, kind="stable")[: np.count_nonzero(heaviness)]
+        k = len(order)
+        entered = np.tri(k)[:, :, None] * table[order][None]
+        constant = table[n_features] if len(table) > n_features else np.zeros(table.shape[1])
+        return cls(order, entered, np.tile(constant, (k, 1)))
+
+
+@dataclass(frozen=True)
 class Solution:
     """What a solver publishes.
 
@@ -25,10 +55,14 @@ class Solution:
     bounds : Bounds or None
         Tighter bounds that the solver released and clipped to; they then define the unit
         coordinates, and predictions clip to them. None keeps the declared ones.
+    path : SolutionPath or None
+        Models with fewer features, computed from the same releases; None for those that leave
+        out the lightest weights.
     """
 
     weights: np.ndarray
     bounds: Bounds | None = None
+    path: SolutionPath | None = None
 
 
 class Solver(Protocol):

@@ -97,7 +97,7 @@ class Sparsifier:
         kept = self._n_kept(data, loss, curator)  # released
         solution = self.solver.solve(data, loss, curator)
         sparse = L0Ball(kept, public.n_features).threshold(solution.weights)
-        return replace(solution, weights=sparse)
+        return replace(solution, weights=sparse, path=None)
 
     def _n_kept(self, data: Dataset, loss: Loss, curator: Curator) -> int:
         public = curator.public

@@ -25,7 +25,7 @@ from sparsedp.solvers import FrankWolfe, Sparsifier
 PAGE = Path(__file__).parents[2] / "docs" / "command-line.md"
 N = 619
 PRIVACY = ("--epsilon", "2", "--delta", "1e-5")
-QUICK = ("--set", "n_steps=20", "--seed", "1")
+QUICK = ("--solver", "sparsifier", "--set", "n_steps=20", "--seed", "1")
 
 BOUNDS = """
 [target]
@@ -206,10 +206,10 @@ def test_a_run_can_be_repeated(folder):
 
 def test_without_a_seed_the_model_is_private(folder):
     arguments = ("fit", "people.csv", "--bounds", "bounds.toml", "--drop", "price")
-    result = run(*arguments, *PRIVACY, "--set", "n_steps=20")
+    result = run(*arguments, *PRIVACY, "--solver", "sparsifier", "--set", "n_steps=20")
     assert result.stdout.startswith("PRIVATE as stated\n  (2, 1e-05)-differential")
     assert "already holds a model" in refused(*arguments, *PRIVACY)
-    run(*arguments, *PRIVACY, "--set", "n_steps=20", "--force")
+    run(*arguments, *PRIVACY, "--solver", "sparsifier", "--set", "n_steps=20", "--force")
 
 
 def test_published_calibration_warns(folder):
@@ -263,15 +263,51 @@ REFUSALS = {
         "--solver must be one of",
     ),
     "unknown setting": (
-        ("fit", "u.csv", "--bounds", "1", "--target", "y", "--set", "speed=3", *PRIVACY),
+        (
+            "fit",
+            "u.csv",
+            "--bounds",
+            "1",
+            "--target",
+            "y",
+            "--solver",
+            "sparsifier",
+            "--set",
+            "speed=3",
+            *PRIVACY,
+        ),
         "n_steps",
     ),
     "bad setting": (
-        ("fit", "u.csv", "--bounds", "1", "--target", "y", "--set", "n_steps=many", *PRIVACY),
+        (
+            "fit",
+            "u.csv",
+            "--bounds",
+            "1",
+            "--target",
+            "y",
+            "--solver",
+            "sparsifier",
+            "--set",
+            "n_steps=many",
+            *PRIVACY,
+        ),
         "takes int",
     ),
     "half a setting": (
-        ("fit", "u.csv", "--bounds", "1", "--target", "y", "--set", "n_steps", *PRIVACY),
+        (
+            "fit",
+            "u.csv",
+            "--bounds",
+            "1",
+            "--target",
+            "y",
+            "--solver",
+            "sparsifier",
+            "--set",
+            "n_steps",
+            *PRIVACY,
+        ),
         "NAME=VALUE",
     ),
     "one class": (
@@ -386,6 +422,8 @@ def test_files_without_names(kind, folder):
 
 def test_plan_needs_no_data():
     arguments = ("plan", "--epsilon", 1, "--delta", 1e-4, "--n-features", 100)
+    assert "Gaussian releases" in run(*arguments).stdout
+    arguments += ("--solver", "sparsifier")
     text = run(*arguments, "--set", "n_steps=1000").stdout
     assert "1000 selections" in text
     assert "published Laplace" in text

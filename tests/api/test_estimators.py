@@ -253,7 +253,8 @@ BAD = {
     "random_state must be": {"random_state": "dice"},
     "initial_model must be a fitted linear model": {"initial_model": object()},
     "cannot start from a public model": {
-        "initial_model": LogisticRegression().fit(np.eye(8), np.arange(8) % 2)
+        "initial_model": LogisticRegression().fit(np.eye(8), np.arange(8) % 2),
+        "solver": "frank_wolfe",
     },
     "this fit needs": {"initial_model": LogisticRegression().fit(np.eye(3), [0, 1, 0])},
     "ledger must be": {"ledger": 3.0},

@@ -5,6 +5,7 @@ Nothing here is statistical: answers come from a script or from a recorded fit.
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from sparsedp.audit.replay import (
@@ -56,6 +57,17 @@ def test_output_depends_on_data_only_through_answers(name, loss, neighbors):
         other = random_table(loss, n, seed).dataset(layout)
         replayed, _ = replayed_fit(solver, other, loss, neighbors, queries)
         assert replayed.weights.tobytes() == solution.weights.tobytes()
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_sparse_and_dense_records_give_the_same_model(name, loss):
+    table = random_table(loss, 60, 4)
+    fits = [
+        recorded_fit(SOLVERS[name], table.dataset(layout), loss, "add_remove", 3, 5.0)[0]
+        for layout in ("dense", "sparse")
+    ]
+    np.testing.assert_allclose(fits[1].weights, fits[0].weights, rtol=1e-6, atol=1e-7)
 
 
 def neighboring_pairs(loss: str, neighbors: str, seed: int):

@@ -147,10 +147,8 @@ def test_no_query_moves_more_than_declared(loss, neighbors, changes):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_every_kind_of_query_is_nearly_as_sensitive_as_declared(loss):
-    """Half of any declared sensitivity would not do (first fit: all names are known)."""
-    setting = Setting(loss, "add_remove")
-    worst = np.max([setting.movements(400, 30.0, seed) for seed in (3,)], axis=0)
+def test_most_queries_move_by_more_than_half_of_what_is_declared(loss):
+    worst = Setting(loss, "add_remove").movements(400, 30.0, 3)
     assert worst[0] == 0  # zeros, to find out the noise level
     assert np.median(worst[1:]) > 0.5
 

@@ -77,10 +77,10 @@ def solver_options() -> Decorator:
         )(command)
         command = click.option(
             "--solver",
-            default="sparsifier",
+            default="pursuit",
             show_default=True,
             metavar="NAME",
-            help="How the model is fitted: sparsifier, frank_wolfe, ...",
+            help="How the model is fitted: pursuit, sparsifier, frank_wolfe, ...",
         )(command)
         return click.option(
             "--n-nonzero",

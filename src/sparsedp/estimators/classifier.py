@@ -83,7 +83,7 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
         delta: float | None = None,
         bounds: Any = None,
         n_nonzero: int | None = None,
-        solver: Any = "sparsifier",
+        solver: Any = "pursuit",
         neighbors: Literal["add_remove", "replace_one"] = "add_remove",
         fit_intercept: bool = True,
         classes: Any = None,

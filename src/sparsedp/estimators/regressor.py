@@ -81,7 +81,7 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
         bounds: Any = None,
         target_bounds: Any = None,
         n_nonzero: int | None = None,
-        solver: Any = "sparsifier",
+        solver: Any = "pursuit",
         neighbors: Literal["add_remove", "replace_one"] = "add_remove",
         fit_intercept: bool = True,
         initial_model: Any = None,

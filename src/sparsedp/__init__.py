@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         SparseLinearRegression,
         SparseLogisticRegression,
     )
+    from sparsedp.privacy.feasibility import TooFewRecords
     from sparsedp.privacy.ledger import BudgetExceeded, Ledger
     from sparsedp.privacy.published import UnprovenGuarantee
     from sparsedp.privacy.record import PrivacyRecord
@@ -27,6 +28,7 @@ _HOME = {
     "PrivateSearchCV": "sparsedp.estimators",
     "SparseLinearRegression": "sparsedp.estimators",
     "SparseLogisticRegression": "sparsedp.estimators",
+    "TooFewRecords": "sparsedp.privacy.feasibility",
     "UnprovenGuarantee": "sparsedp.privacy.published",
 }
 
@@ -38,6 +40,7 @@ __all__ = [
     "PrivateSearchCV",
     "SparseLinearRegression",
     "SparseLogisticRegression",
+    "TooFewRecords",
     "UnprovenGuarantee",
 ]
 

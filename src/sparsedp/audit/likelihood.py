@@ -14,7 +14,7 @@ from scipy.special import logsumexp
 
 from sparsedp.audit.replay import Query
 from sparsedp.mechanisms import Objective
-from sparsedp.mechanisms.curator import SUMMATION_SLACK
+from sparsedp.mechanisms.noisy import SUMMATION_SLACK
 from sparsedp.privacy import Budget, LaplaceVotes, Neighbors, PureMinima
 from sparsedp.privacy.published import LaplaceSelections
 

@@ -17,6 +17,7 @@ from sparsedp.estimators.settings import Settings
 from sparsedp.losses import Loss
 from sparsedp.mechanisms import NoiselessCurator, NoisyCurator
 from sparsedp.privacy import Budget, PrivacyRecord, PublicFacts, UnprovenGuarantee
+from sparsedp.privacy.feasibility import TooFewRecords, records_needed, shortage
 from sparsedp.solvers import Solution
 
 ASSUMPTIONS = (
@@ -83,6 +84,15 @@ def private_fit(
             UnprovenGuarantee,
             stacklevel=3,
         )
+    needed = records_needed(budget.events, public)
+    # Only where the number of records is public: a warning is seen by others than the holder.
+    if public.n_records is not None and public.n_records < needed:
+        warnings.warn(
+            f"{shortage(needed, public)} Here are {public.n_records}: use more records, a larger "
+            "epsilon or fewer features",
+            TooFewRecords,
+            stacklevel=3,
+        )
     charge(settings, record)
     progress = Progress(budget.n_releases, settings.verbose)
     curator = NoisyCurator(budget, public, stream, progress)
@@ -115,12 +125,13 @@ def privacy_record(
 ) -> PrivacyRecord:
     """What is guaranteed and what was promised; without a budget, nothing is guaranteed."""
     if budget is None:
-        events, calibration, proven = (), "none", math.inf
+        events, calibration, proven, needs = (), "none", math.inf, ()
     else:
         events = tuple(
             {"name": name, **event.to_dict()}
             for name, event in zip(budget.names, budget.events, strict=True)
         )
+        needs = (shortage(records_needed(budget.events, public), public),)
         calibration = budget.calibration
         proven = settings.epsilon if calibration == "sound" else budget.proven_epsilon()
     return PrivacyRecord(
@@ -141,7 +152,7 @@ def privacy_record(
             "from_public_model": public.initial_weights is not None,
         },
         seeded=seeded,
-        notes=(*settings.solver.caveats, *ASSUMPTIONS),
+        notes=(*settings.solver.caveats, *needs, *ASSUMPTIONS),
         versions=_versions(),
     )
 

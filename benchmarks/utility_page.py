@@ -1,0 +1,2 @@
+def write_page(*a): pass
+def write_figure(*a): pass

@@ -54,6 +54,7 @@ class ModelPath:
         Coefficients are shown as effects across a feature's bounds, so that units do not matter.
         """
         import matplotlib.pyplot as plt
+        from matplotlib.ticker import MaxNLocator
 
         ax = ax if ax is not None else plt.subplots(figsize=(7, 4.5))[1]
         lower, upper = self._estimator.clip_bounds_
@@ -76,5 +77,6 @@ class ModelPath:
         ax.axhline(0, color="0.7", linewidth=0.8)
         ax.set_xlabel("features used")
         ax.set_ylabel("effect across the feature's bounds")
-        ax.margins(x=0.12)
+        ax.set_xlim(0.5, 1.1 * len(self) + 0.5)
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         return ax

@@ -113,7 +113,9 @@ class Pursuit:
             gradient = view.rmatvec(residuals)[: view.n_features]  # private
             if plan.selects:
                 scores = np.linalg.norm(gradient, axis=1)  # private
-                features = curator.select_many(scores, norm, count, excluded=active.features)
+                features = curator.select_many(  # released
+                    scores, norm, count, excluded=active.features, name="features"
+                )
             else:
                 reach = norm * plan.row_length
                 noisy = moments.release(gradient, reach, shares.selection / len(rounds))  # released
@@ -129,13 +131,13 @@ class Pursuit:
             active.step(shares.fit / n_steps, shares.fit)
             iterates.append(active.weights)
         weights = np.zeros((data.n_columns, loss.n_outputs))
-        weights[active.rows] = np.mean(iterates[-n_averaged:], axis=0)
+        average = np.mean(iterates[-n_averaged:], axis=0)
+        weights[active.rows] = average
+        shape = curator.public.weights_shape
         if plan.by_rows:
-            weights = _recoded(weights, data, view.unit_map, data.unit_map)
-        return Solution(
-            weights=weights.reshape(curator.public.weights_shape),
-            bounds=None if plan.by_rows else view.bounds,
-        )
+            recoded = _recoded(weights, data, view.unit_map, data.unit_map)
+            return Solution(recoded.reshape(shape))
+        return Solution(weights.reshape(shape), view.bounds, active.path(average))
 
     def _plan(self, public: PublicFacts) -> Plan:
         return Plan.of(public, self.n_nonzero or public.n_nonzero)

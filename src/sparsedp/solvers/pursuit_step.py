@@ -8,6 +8,7 @@ from sparsedp.data.dataset import Dataset
 from sparsedp.privacy import Sensitivity
 from sparsedp.solvers.pursuit_moments import Moments
 from sparsedp.solvers.pursuit_response import Response, shrunk
+from sparsedp.solvers.solver import SolutionPath
 
 LONGEST_STEP = 2.0
 """In whitened coordinates: no step changes margins by more than this, root mean square."""
@@ -72,6 +73,22 @@ class ActiveSet:
         """Margins of a record at the center of the coordinates."""
         return self.weights[: self._first].sum(axis=0)
 
+    def path(self, weights: np.ndarray) -> SolutionPath:
+        """The models with fewer features that come closest to ``weights``, from releases alone.
+
+        For the first i features: the weights whose margins differ least from those of the full
+        model, root mean square, as the noisy Gram matrix measures it.
+        """
+        k, n_outputs = len(self.features), weights.shape[1]
+        entered, intercepts = np.zeros((k, k, n_outputs)), np.zeros((k, n_outputs))
+        for i in range(1, k + 1):
+            size = self._first + i
+            toward = self._metric[:size] @ weights
+            nearest = np.linalg.solve(self._metric[:size, :size], toward)
+            intercepts[i - 1] = nearest[: self._first].sum(axis=0)
+            entered[i - 1, :i] = nearest[self._first :]
+        return SolutionPath(self.features, entered, intercepts)
+
     def add(self, features: np.ndarray, reach: Sensitivity, share: float) -> None:
         """Take in features (released or public) and release their part of the Gram matrix."""
         old, new = len(self.weights), len(self.weights) + len(features)
@@ -93,6 +110,7 @@ class ActiveSet:
         noise = self._gram_noise * math.sqrt(size) / n
         # Directions that the noise of the Gram matrix drowns are not stretched further.
         raised = np.maximum(values, max(self._floor * noise, 1e-4))
+        self._metric = vectors * raised @ vectors.T
         self._whitening = vectors / np.sqrt(raised)
         # Root mean square norm of a record in these coordinates. Noise spreads the eigenvalues by
         # up to twice its level and raises those that stand out by a known amount, but it leaves

@@ -1,4 +1,4 @@
-"""How many of the true features do methods keep that choose them one at a time?
+"""How many of the true features does each method keep?
 
     python benchmarks/recovery.py [seeds]
 
@@ -17,17 +17,33 @@ from sparsedp.losses import Logistic, Loss, Multinomial, Squared
 from sparsedp.mechanisms import KeyStream, NoisyCurator
 from sparsedp.privacy import NEIGHBORS, Budget, Neighbors, PublicFacts
 from sparsedp.solvers import (
+    ADMM,
+    IGHT,
     FrankWolfe,
     GreedyCoordinateDescent,
     MultinomialLasso,
+    NoisyGD,
     NoisyMinScreening,
+    ObjectivePerturbation,
+    Pursuit,
+    Screened,
     ScreenedFrankWolfe,
     Solver,
     Sparsifier,
+    TwoStage,
 )
 
 METHODS: dict[str, Callable[[], Solver]] = {
+    "Pursuit()": Pursuit,
     "Sparsifier(FrankWolfe())": lambda: Sparsifier(FrankWolfe()),
+    "Screened(FrankWolfe())": lambda: Screened(FrankWolfe()),
+    "IGHT()": IGHT,
+    "IGHT(n_steps=5, peeling=True)": lambda: IGHT(n_steps=5, peeling=True),
+    "Sparsifier(NoisyGD())": lambda: Sparsifier(NoisyGD()),
+    "Sparsifier(ObjectivePerturbation())": lambda: Sparsifier(ObjectivePerturbation()),
+    "TwoStage()": TwoStage,
+    "Sparsifier(ADMM())": lambda: Sparsifier(ADMM()),
+    "Sparsifier(ADMM(penalty='l1/2'))": lambda: Sparsifier(ADMM(penalty="l1/2")),
     "NoisyMinScreening()": NoisyMinScreening,
     "Sparsifier(GreedyCoordinateDescent())": lambda: Sparsifier(GreedyCoordinateDescent()),
     "Sparsifier(MultinomialLasso(balls='per_class'))": lambda: Sparsifier(

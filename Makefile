@@ -1,5 +1,6 @@
 # make demo   a private model and its card in demo-model/, from nothing
 # make test   every check that CI runs
+# make utility DATA=DIR   benchmarks/utility.md from the data sets in DIR, in about ten minutes
 PYTHON ?= python3
 BIN := .venv/bin
 KERNELS := $(wildcard src/sparsedp/_kernels/*.pyx)
@@ -8,7 +9,7 @@ JOBS ?= 2
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test check unit install clean
+.PHONY: demo test check unit install utility clean
 
 install: .venv/.installed
 .venv/.installed: pyproject.toml setup.py constraints.txt $(KERNELS)
@@ -30,6 +31,11 @@ check: install
 
 unit: install
 	$(BIN)/python -m pytest -n $(JOBS)
+
+utility: install
+	test -n "$(DATA)" || { echo "say where the data sets are: make utility DATA=DIR"; exit 2; }
+	$(BIN)/python benchmarks/utility.py --data "$(DATA)" --output build/utility
+	cp build/utility/utility.md build/utility/utility.svg benchmarks/
 
 clean:
 	rm -rf .venv build dist demo-model src/*.egg-info

@@ -165,7 +165,7 @@ def main():
     parser.add_argument("--sets", help="comma-separated; default: all but the large ones")
     parser.add_argument("--all", action="store_true", help="the large sets too")
     parser.add_argument("--runs", type=int, default=10)
-    parser.add_argument("--published-runs", type=int, default=10)
+    parser.add_argument("--published-runs", type=int, default=3)
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args()
     sets = [name for name in BARS if options.all or name not in LARGE]

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from sparsedp import (
     Bounds,
+    Ledger,
     SparseLinearRegression,
     SparseLogisticRegression,
     TooFewRecords,
@@ -258,6 +259,34 @@ def test_all_records_alike_or_of_one_declared_class(solver):
     )
 
 
+EXTREMES = {
+    "epsilon next to nothing": (1.0, {"epsilon": 1e-6}),
+    "delta next to nothing": (1.0, {"delta": 1e-100}),
+    "large delta": (1.0, {"delta": 0.4}),
+    "huge unit": (1e300, {"bounds": 1e300}),
+    "tiny unit": (1e-300, {"bounds": 1e-300}),
+    "tiny rows": (1.0, {"bounds": Bounds(lower=-1, upper=1, row_norm=1e-3)}),
+    "rows without limit": (1.0, {"bounds": Bounds(lower=-1, upper=1, row_norm=1e6)}),
+}
+
+
+@every_solver
+@pytest.mark.parametrize("extreme", EXTREMES)
+def test_extreme_settings(extreme, solver):
+    X, y = table(n=500)
+    unit, settings = EXTREMES[extreme]
+    fitted(X * unit, y, solver=solver, **settings)
+    fitted(X * unit, target_of(X, y, "linear"), "linear", solver=solver, **settings)
+
+
+def test_impossible_bounds_get_a_clear_message():
+    X, y = table(n=50, d=2)
+    with pytest.raises(ValueError, match=r"lower must be below upper .feature 0.*drop it"):
+        fitted(X, y, bounds=Bounds(lower=[0, 0], upper=[0, 1]))
+    with pytest.raises(ValueError, match="change the unit"):
+        fitted(X, y, bounds=1.7e308)
+
+
 # Honest warnings.
 
 
@@ -321,6 +350,12 @@ def test_few_public_records_are_warned_about_with_the_figure():
         model.fit(X, y)
     assert seen[0].filename == __file__
     assert any("fewer than about 640 records" in note for note in model.privacy_.notes)
+    ledger = Ledger(epsilon=1.0, delta=1e-5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(TooFewRecords):
+            model.set_params(ledger=ledger).fit(X, y)
+    assert ledger.history() == []  # whoever makes it an error pays nothing
 
 
 def test_number_of_private_records_is_not_warned_about_but_noted():

@@ -47,8 +47,8 @@ def shortage(needed: int, public: PublicFacts) -> str:
     """The same in a sentence, for people."""
     return (
         f"With fewer than about {needed} records nothing can be promised: at this budget noise "
-        f"outweighs even a perfectly predictive one of {public.n_features} features. "
-        "Real features need several times as many records."
+        f"outweighs even a perfectly predictive feature (out of {public.n_features}). "
+        "Real ones need several times as many records."
     )
 
 

@@ -45,8 +45,9 @@ class Pursuit:
 
     Notes
     -----
-    Declared bounds need no care: they are tightened by private histograms, and predictions clip to
-    the tightened ones. Steps are Newton steps in coordinates where a noisy Gram matrix of the
+    Declared bounds are tightened by private histograms where the data crowd at one end of them, and
+    predictions clip to the tightened ones; data around the middle of bounds that are far too wide
+    are not helped. Steps are Newton steps in coordinates where a noisy Gram matrix of the
     chosen features is the identity, so there is no step size. Where a row norm is declared and
     features are many, noise is added to the whole gradient instead of choosing one by one.
 

@@ -46,6 +46,8 @@ optimistic | features, joint | features, one-vs-rest |
 def loader(folder):
     """The function ``load`` of the folder with the data."""
     spec = importlib.util.spec_from_file_location("load", folder / "load.py")
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module.load

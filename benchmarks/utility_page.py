@@ -67,9 +67,14 @@ prediction, so it can pass linear models without privacy that do not clip (cpusm
 def write_page(path, scores, shapes):
     """Settings, a table for each task, and the figure."""
     text = [INTRODUCTION.format(version=importlib.metadata.version("sparsedp"))]
-    best = Counter(leader(scores, name, epsilon) for name in shapes for epsilon in EPSILONS)
-    counts = ", ".join(f"{TITLES[solver]} {best[solver]}" for solver in PRIVATE)
-    text.append(f"**Best private mean**, of {len(shapes) * len(EPSILONS)} lines: {counts}.\n")
+    lines = [(name, epsilon) for name in shapes for epsilon in EPSILONS]
+    best = Counter(leader(scores, *line) for line in lines)
+    clear = Counter(leader(scores, *line) for line in lines if is_clear(scores, *line))
+    counts = "; ".join(f"{TITLES[s]}: {best[s]}, clearly {clear[s]}" for s in PRIVATE)
+    text.append(
+        f"**Best private mean**, of {len(lines)} lines; clearly where it leads every other by more "
+        f"than two standard errors of the difference. {counts}.\n"
+    )
     most = max(EPSILONS)
     noisy = {name: np.mean(scores[name, "pursuit", most]) for name in shapes}
     ahead = [name for name in shapes if noisy[name] > scores[name, "pursuit_exact", np.inf][0]]
@@ -102,6 +107,19 @@ def write_page(path, scores, shapes):
 def leader(scores, name, epsilon):
     """The private solver with the best mean."""
     return max(PRIVATE, key=lambda solver: np.mean(scores[name, solver, epsilon]))
+
+
+def is_clear(scores, name, epsilon):
+    """Whether the lead is more than two standard errors, over every other solver."""
+    first = leader(scores, name, epsilon)
+    for solver in PRIVATE:
+        pair = scores[name, first, epsilon], scores[name, solver, epsilon]
+        if min(map(len, pair)) < 2:
+            return False
+        error = np.sqrt(sum(np.var(found, ddof=1) / len(found) for found in pair))
+        if solver != first and np.mean(pair[0]) - np.mean(pair[1]) <= 2 * error:
+            return False
+    return True
 
 
 def table(scores, names, shapes):

@@ -16,6 +16,9 @@ RIDGE = 1e-6
 LONGEST_STEP = 5.0
 """Root mean square change of the margins in one step."""
 
+MOST_HALVINGS = 30
+"""Of a step that does not lower the loss; beyond that rounding decides, and steps end."""
+
 
 def forward_selection(
     data: Dataset, loss: Loss, curator: Curator, size: int, start: np.ndarray
@@ -60,6 +63,7 @@ def _newton(
         return weights
     columns = data.columns(rows)
     size, n_outputs = weights.shape
+    value = _objective(data, loss, rows, weights)
     for _ in range(n_steps):
         derivative = _derivative(data, loss, columns @ weights)
         gradient = columns.T @ derivative
@@ -73,8 +77,26 @@ def _newton(
         flat = gradient.T.ravel() + RIDGE * max(data.n_records, 1) * weights.T.ravel()
         step = np.linalg.solve(hessian, flat).reshape(n_outputs, size).T
         change = float(np.sqrt(np.mean(np.square(columns @ step))))
-        weights = weights - step * min(1.0, LONGEST_STEP / max(change, 1e-300))
+        step *= min(1.0, LONGEST_STEP / max(change, 1e-300))
+        # Where classes are rare a full step may overshoot, and the next one back again.
+        for _ in range(MOST_HALVINGS):
+            reached = _objective(data, loss, rows, weights - step)
+            if reached <= value:
+                break
+            step /= 2
+        else:
+            break
+        weights, value = weights - step, reached
     return weights
+
+
+def _objective(data: Dataset, loss: Loss, rows: np.ndarray, weights: np.ndarray) -> float:
+    full = np.zeros((data.n_columns, loss.n_outputs))
+    full[rows] = weights
+    penalty = RIDGE / 2 * float(np.sum(np.square(weights)))
+    if data.n_records == 0:
+        return penalty
+    return loss.value(data, full[:, 0] if loss.n_outputs == 1 else full) + penalty
 
 
 def _derivative(data: Dataset, loss: Loss, margins: np.ndarray) -> np.ndarray:

@@ -25,7 +25,10 @@ def fit_public_model(
 
     Any fitted linear model with ``coef_`` and ``intercept_`` in the units of the features will do;
     this one is regularized in the coordinates of the private fit, so that features in different
-    units are treated alike.
+    units are treated alike. It is dense, which suits ``noisy_gd``. ``pursuit`` takes over the
+    features of the model that it starts from, so give it a sparse one, such as
+    ``SparseLogisticRegression(epsilon=float("inf"), n_nonzero=k // 2, ...)`` fitted to the public
+    records (benchmarks/pretraining.md compares them).
 
     Parameters
     ----------

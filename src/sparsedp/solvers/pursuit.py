@@ -52,7 +52,8 @@ class Pursuit:
     features are many, noise is added to the whole gradient instead of choosing one by one.
 
     A public model to start from gives its heaviest features and their weights for free; with
-    `n_nonzero` of them nothing is chosen privately, and the fit gets the whole budget.
+    `n_nonzero` of them nothing is chosen privately, and the fit gets the whole budget. They are
+    not reconsidered, so start from a sparse model of fewer features, not from a dense one.
 
     A bad idea with fewer than about 2000 records at epsilon = 0.1, or with hundreds of features
     where records times epsilon is below ten thousand: noise then chooses most of them.

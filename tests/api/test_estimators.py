@@ -20,6 +20,7 @@ from sparsedp import (
     Ledger,
     SparseLinearRegression,
     SparseLogisticRegression,
+    TooFewRecords,
     UnprovenGuarantee,
 )
 from sparsedp.data.synthetic import sparse_glm
@@ -219,7 +220,7 @@ def test_overspending_is_refused_before_anything_is_drawn():
         model.fit(X, y)
     assert model.coef_ is before
     assert ledger.remaining().epsilon == 0.5
-    with pytest.raises(BudgetExceeded, match="neighbors"):
+    with pytest.raises(BudgetExceeded, match="neighbors"), pytest.warns(TooFewRecords):
         model.set_params(epsilon=0.1, neighbors="replace_one").fit(X, y)
 
 

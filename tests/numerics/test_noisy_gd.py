@@ -81,13 +81,9 @@ def geometry(row_norm, intercept, extra, layout="dense"):
     return Dataset.clip(X, y, bounds, intercept=intercept)
 
 
-NO_START = ("peeling", True)
-"""Peeling starts from zero: it refuses a public model."""
-
-
 @pytest.mark.parametrize(
     ("name", "pretrained"),
-    [
+    [  # peeling starts from zero: it refuses a public model
         *((name, False) for name in SOLVERS),
         *((name, True) for name in SOLVERS if name != "peeling"),
     ],

@@ -20,7 +20,7 @@ from sparsedp.cli import VERBS, main
 from sparsedp.cli.declaration import Declaration
 from sparsedp.cli.solver import build_solver
 from sparsedp.release import PublishedModel
-from sparsedp.solvers import FrankWolfe, Sparsifier
+from sparsedp.solvers import BY_NAME, FrankWolfe, Sparsifier
 
 PAGE = Path(__file__).parents[2] / "docs" / "command-line.md"
 N = 619
@@ -462,3 +462,19 @@ def test_a_bug_shows_its_traceback(folder, monkeypatch):
     monkeypatch.setattr(PublishedModel, "load", broken)
     result = CliRunner().invoke(main, ["report", "bounds.toml"])
     assert isinstance(result.exception, RuntimeError)
+
+
+@pytest.mark.parametrize("solver", sorted(BY_NAME))
+def test_every_solver_can_be_planned_fitted_and_reported(solver, tmp_path):
+    random = np.random.default_rng(0)
+    X = random.uniform(-1, 1, size=(300, 5))
+    np.savez(tmp_path / "t.npz", X=X, y=(X[:, 0] > 0).astype(int))
+    budget = ("--epsilon", 2, "--delta", 1e-4, "--solver", solver)
+    for neighbors in ("add_remove", "replace_one"):
+        text = run("plan", "--n-features", 5, *budget, "--neighbors", neighbors).stdout
+        assert "(proven)" in text
+        assert "nothing can be promised" in text
+    data = (str(tmp_path / "t.npz"), "--bounds", "1", "--target", "y", "--classes", "0,1")
+    run("fit", *data, *budget, "--n-nonzero", 3, "-o", str(tmp_path / "m"))
+    page = (tmp_path / "m" / "report.html").read_text()
+    assert "PRIVATE as stated" in page

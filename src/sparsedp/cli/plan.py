@@ -37,6 +37,7 @@ def command(
     from sparsedp.cli.show import echo_json
     from sparsedp.cli.solver import build_solver, described
     from sparsedp.privacy import Budget, PublicFacts
+    from sparsedp.privacy.feasibility import records_needed
     from sparsedp.release.card import call_text
 
     default = min(n_features, max(1, round(1.5 * math.sqrt(n_features))))
@@ -61,6 +62,7 @@ def command(
         "n_nonzero": public.n_nonzero,
         "releases": releases,
         "proven_epsilon": planned.proven_epsilon(),
+        "records_needed": records_needed(planned.events, public),
         "published": _published(budget, releases),
     }
     if as_json:
@@ -85,6 +87,12 @@ def _noise(event: dict[str, Any], public: Any) -> dict[str, Any]:
             return {"noise": "gaussian", "scale": doubled / event["mu"]}
         case "GaussianReleases":
             return {"noise": "gaussian", "scale": event["multiplier"]}
+        case "PerturbedMinimum":
+            return {"noise": "linear", "scale": 1 / event["mu"]}
+        case "PureMinima":
+            return {"noise": "linear", "scale": 1 / event["rate"]}
+        case "LaplaceVotes":
+            return {"noise": "votes"}
         case _:
             return {"noise": "geometric", "scale": 1 / event["epsilon"]}
 
@@ -121,6 +129,10 @@ def _lines(plan: dict[str, Any], n_columns: int) -> list[str]:
             f"{published['laplace_scale']:.4g}: {published['times_ours']:.2g} times the standard "
             "deviation"
         )
+    lines.append(
+        f"Records   with fewer than about {plan['records_needed']} nothing can be promised; real "
+        "features need several times as many"
+    )
     kind = "proven" if plan["calibration"] == "sound" else "proven, whatever the paper claims"
     lines.append(
         f"Cost      epsilon = {plan['proven_epsilon']:.4g} at delta = {plan['delta']:g} ({kind})"
@@ -144,6 +156,16 @@ def _release(row: dict[str, Any], n_columns: int) -> list[str]:
             return [
                 f"Gaussian releases, {cost}",
                 f"{how} noise of {row['scale']:.4g}, in units of one record's contribution",
+            ]
+        case "linear":
+            return [
+                "minimum of an objective with a random linear term",
+                f"of size {row['scale']:.4g}, in units of one record's gradient",
+            ]
+        case "votes":
+            return [
+                f"{row['count']} features with the most votes, epsilon = {row['epsilon']:.4g}",
+                f"Laplace noise of scale {row['scale']:.4g} votes",
             ]
         case _:
             return [

@@ -12,6 +12,7 @@ from sparsedp.privacy import PublicFacts
 from sparsedp.solvers import (
     ADMM,
     IGHT,
+    Certificate,
     FrankWolfe,
     GreedyCoordinateDescent,
     MultinomialLasso,
@@ -44,6 +45,12 @@ SOLVERS: dict[str, Solver] = {
     "noisy_gd_clip": NoisyGD(n_steps=5, clip=0.8),
     "screened_selection": Screened(FrankWolfe(n_steps=5), n_keep=3, method="selection"),
     "screened_gradient": Screened(FrankWolfe(n_steps=5), n_keep=3, method="gradient"),
+    "screened_certified": Screened(
+        FrankWolfe(n_steps=5), n_keep=3, method="selection", certificate=Certificate()
+    ),
+    "screened_gap": Screened(
+        FrankWolfe(n_steps=5), n_keep=3, method="gradient", certificate=Certificate(radius=2.0)
+    ),
     "greedy_coordinate": GreedyCoordinateDescent(n_steps=6),
     "multinomial_lasso": MultinomialLasso(n_steps=4, balls="per_class"),
     "noisy_min": NoisyMinScreening(n_steps=8, n_keep=2),
@@ -112,4 +119,5 @@ def public_facts(loss: str, neighbors: str, n_records: int) -> PublicFacts:
         n_outputs=LOSSES[loss].n_outputs,
         neighbors="add_remove" if neighbors == "add_remove" else "replace_one",
         n_records=n_records if neighbors == "replace_one" else None,
+        loss=type(LOSSES[loss]).__name__,
     )

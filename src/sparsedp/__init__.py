@@ -7,6 +7,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sparsedp.data.blocks import RecordBlocks
     from sparsedp.data.bounds import Bounds
     from sparsedp.estimators import (
         PrivateSearchCV,
@@ -26,6 +27,7 @@ _HOME = {
     "Ledger": "sparsedp.privacy.ledger",
     "PrivacyRecord": "sparsedp.privacy.record",
     "PrivateSearchCV": "sparsedp.estimators",
+    "RecordBlocks": "sparsedp.data.blocks",
     "SparseLinearRegression": "sparsedp.estimators",
     "SparseLogisticRegression": "sparsedp.estimators",
     "TooFewRecords": "sparsedp.privacy.feasibility",
@@ -38,6 +40,7 @@ __all__ = [
     "Ledger",
     "PrivacyRecord",
     "PrivateSearchCV",
+    "RecordBlocks",
     "SparseLinearRegression",
     "SparseLogisticRegression",
     "TooFewRecords",

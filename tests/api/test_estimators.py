@@ -308,7 +308,9 @@ def test_bounds_by_name_follow_the_data_frame():
     X, y = records(d=3)
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     bounds = Bounds(lower=[-1, -2, -3], upper=[1, 2, 3], features=["c", "b", "a"])
-    clf = SparseLogisticRegression(epsilon=1, delta=1e-6, bounds=bounds).fit(frame, y)
+    # A solver that keeps the declared bounds.
+    settings = {"epsilon": 1, "delta": 1e-6, "bounds": bounds, "solver": "frank_wolfe"}
+    clf = SparseLogisticRegression(**settings).fit(frame, y)
     assert list(clf.feature_names_in_) == ["a", "b", "c"]
     assert list(clf.clip_bounds_[1]) == [3, 2, 1]
 

@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from sparsedp.losses import Multinomial
 from sparsedp.mechanisms import KeyStream, NoiselessCurator, NoisyCurator
-from sparsedp.privacy import Budget
+from sparsedp.privacy import Budget, calibrate
 from sparsedp.solvers import FrankWolfe, MultinomialLasso, Sparsifier
 from tests.cases import LOSSES, N_CLASSES, public_facts, random_table
 from tests.numerics.test_screening import facts, generated, private_weights
+from tests.privacy.test_every_solver import neighboring_pairs, recorded_fit, replayed_fit
 
 LOSS = LOSSES["multinomial"]
 
@@ -64,8 +66,11 @@ def test_with_one_output_one_ball_per_class_is_frank_wolfe(loss):
     data = random_table(loss, 60, 3).dataset()
     public = public_facts(loss, "add_remove", 0)
     solvers = (MultinomialLasso(n_steps=7, balls="per_class"), FrankWolfe(n_steps=7))
-    weights = [private_weights(s, data, LOSSES[loss], public, 1, 1.0) for s in solvers]
-    np.testing.assert_array_equal(*weights)
+    door = NoiselessCurator(public)
+    weights = [solver.solve(data, LOSSES[loss], door).weights for solver in solvers]
+    np.testing.assert_allclose(*weights, rtol=1e-12)
+    events = [calibrate(solver.schedule(public), 1.0, 1e-6) for solver in solvers]
+    assert events[0] == events[1]
 
 
 @pytest.mark.parametrize("neighbors", ["add_remove", "replace_one"])
@@ -107,3 +112,43 @@ def test_impossible_settings():
         MultinomialLasso(calibration="published").schedule(
             public_facts("logistic", "add_remove", 0)
         )
+
+
+def most_groups(neighbors):
+    """Largest number of groups that a step's selections need, if none may move by more than one."""
+    solver, most = MultinomialLasso(n_steps=3, balls="per_class"), 0
+    for seed, epsilon in ((11, 1.0), (12, 300.0)):
+        for one, other in neighboring_pairs("multinomial", neighbors, seed):
+            _, asked = recorded_fit(solver, one.dataset(), "multinomial", neighbors, seed, epsilon)
+            _, again = replayed_fit(solver, other.dataset(), "multinomial", neighbors, asked)
+            moved = [
+                query.movement(replayed) / query.declared.under(neighbors)
+                for query, replayed in zip(asked, again, strict=True)
+            ]
+            for step in np.reshape(moved, (-1, N_CLASSES)):
+                groups: list[float] = []
+                for length in np.sort(step)[::-1]:
+                    room = [i for i, full in enumerate(groups) if full + length <= 1 + 1e-9]
+                    if room:
+                        groups[room[0]] += length
+                    else:
+                        groups.append(length)
+                most = max(most, len(groups))
+    return most
+
+
+@pytest.mark.parametrize(("neighbors", "paid"), [("add_remove", 2), ("replace_one", 3)])
+def test_selections_of_a_step_are_worth_those_that_are_paid_for(neighbors, paid):
+    public = public_facts("multinomial", neighbors, 25)
+    request = MultinomialLasso(n_steps=3, balls="per_class").schedule(public).requests[0]
+    assert (request.count, request.drawn) == (3 * paid, 3 * N_CLASSES)
+    assert 1 < most_groups(neighbors) <= paid
+
+
+def test_clipping_entry_by_entry_would_not_do(monkeypatch):
+    def entrywise(self, data, weights, bound):
+        derivative = self.derivative(data.matvec(weights), data.target)
+        return data.rmatvec(np.clip(derivative, -bound, bound))
+
+    monkeypatch.setattr(Multinomial, "gradient", entrywise)
+    assert most_groups("add_remove") > 2

@@ -164,7 +164,11 @@ def test_sparse_with_empty_rows_and_columns(solver, task):
     model = fitted(sparse.csr_array(X), y, task, solver=solver, n_nonzero=3)
     assert model.score(X, y) > (0.2 if task == "linear" else 0.6)
     dense = fitted(X, y, task, solver=solver, n_nonzero=3)
-    np.testing.assert_allclose(model.coef_, dense.coef_, rtol=1e-6, atol=1e-9)
+    assert dense.score(X, y) > (0.2 if task == "linear" else 0.6)
+    # The compiled walk of Frank-Wolfe draws more or less often depending on what is stored how:
+    # there the layouts agree in distribution (test_lazy.py), elsewhere in every number.
+    if solver != "sparsifier":
+        np.testing.assert_allclose(model.coef_, dense.coef_, rtol=1e-6, atol=1e-9)
 
 
 @every_relation

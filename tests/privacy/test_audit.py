@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from scipy.stats import binomtest, norm
 
 from sparsedp.audit import Attack, Pair, Refused, audit, enumerated, worst_pairs
-from sparsedp.audit.likelihood import noisy_max_probability
+from sparsedp.audit.likelihood import noisy_max_probability, privacy_loss
 from sparsedp.audit.lower_bound import (
     Binomial,
     Event,
@@ -417,11 +417,29 @@ def test_everything_by_name_is_a_target():
 def test_what_cannot_be_audited_is_refused():
     with pytest.raises(Refused, match="two classes"):
         audit(FrankWolfe(calibration="published"), Multinomial(3), 1.0, 0.01)
-    votes = TwoStage(
-        n_blocks=3, solver=ObjectivePerturbation(calibration="published"), calibration="published"
-    )
+    fit = ObjectivePerturbation(calibration="published")
+    votes = TwoStage(2, n_blocks=3, solver=fit, calibration="published")
     with pytest.raises(Refused, match="closed form"):
         audit(votes, Logistic(), 1.0, 0.01)
+
+
+@pytest.mark.parametrize("neighbors", ["add_remove", "replace_one"])
+def test_published_votes_for_one_feature_cost_at_most_their_half(neighbors):
+    # Laplace votes are pure: no single loss exceeds half of epsilon. What is left is the fit.
+    fit = ObjectivePerturbation(calibration="published")
+    solver = TwoStage(
+        1, n_blocks=3, voter=FrankWolfe(n_steps=3), solver=fit, calibration="published"
+    )
+    losses = []
+    for pair in worst_pairs(Logistic(), neighbors)[1:]:
+        attack = Attack(solver, Logistic(), pair, 3.0, 0.01)
+        for seed in range(5):
+            _, queries, _ = attack.record(pair.one, bytes([seed]))
+            _, asked = attack.replay(pair.other, [query.answer for query in queries])
+            i = next(i for i, query in enumerate(queries) if query.name == "votes")
+            one, other = [queries[i]], [asked[i]]
+            losses.append(abs(privacy_loss(one, other, attack.budget(), neighbors)))
+    assert 0.1 < max(losses) <= 1.5 + 1e-9
 
 
 def test_command_line():

@@ -65,6 +65,22 @@ def test_gaussian_noise_follows_sensitivity_and_share(public, factor):
         assert stats.kstest(noise / sigma, "norm").pvalue > 1e-7
 
 
+@pytest.mark.parametrize(("public", "factor"), [(ADD, 1), (SWAP, 2)])
+def test_noise_level_is_what_perturb_adds_and_costs_nothing(public, factor):
+    budget, door = curator(Select(3), Perturb(name="a"), Perturb(share=3, name="b"), public=public)
+    mu = budget.events[2].mu
+    level = door.noise_level(7.0, share=0.25, name="b")
+    assert level == pytest.approx(7 * factor / (mu * 0.5), rel=2e-6)
+    pair = Sensitivity(add_remove=2.0, replace_one=3.0)
+    assert door.noise_level(pair, share=4.0, name="b") == pytest.approx(
+        (2 if public is ADD else 3) / (2 * mu), rel=2e-6
+    )
+    door.perturb(np.zeros(3), 7.0, name="b")  # the whole share is still there
+    with pytest.raises(UnscheduledRelease, match="2 requests"):
+        door.noise_level(1.0)
+    assert NoiselessCurator(public).noise_level(7.0) == 0
+
+
 def test_top_k_is_charged_per_pick_and_skips_excluded():
     _, door = curator(Select(4))
     picked = door.select_many(np.arange(5.0), 1.0, 3, excluded=np.array([4]))

@@ -1,13 +1,18 @@
 """The budget that fits share: exact sums, refusals, several processes."""
 
 import copy
+import itertools
+import math
 import multiprocessing
 import os
 import pickle
 
+import numpy as np
 import pytest
+from scipy.stats import norm
 
 from sparsedp import BudgetExceeded, Ledger
+from sparsedp.privacy.gaussian import gaussian_delta
 
 
 def test_decimal_sums_are_exact():
@@ -88,3 +93,40 @@ def test_processes_share_one_budget():
         done = pool.map(spend, [ledger] * 3)
     assert sum(done) == 50
     assert ledger.remaining().epsilon == 0
+
+
+def test_planned_total_is_the_optimal_composition():
+    charges = [(0.3, 1e-6), (0.3, 0.0), (0.7, 2e-6), (1.1, 1e-6), (0.05, 0.0)]
+    ledger = Ledger(10.0, 1e-2)
+    for epsilon, delta in charges:
+        ledger.charge(epsilon, delta)
+    found = ledger.planned_total()
+    # Murtagh and Vadhan (2016): over all outcomes of the randomized responses.
+    epsilons = np.array([epsilon for epsilon, _ in charges])
+    pure = 0.0
+    for signs in itertools.product((1, -1), repeat=len(charges)):
+        loss = np.array(signs) @ epsilons
+        mass = np.prod(1 / (1 + np.exp(-np.array(signs) * epsilons)))
+        pure += mass * max(0.0, -math.expm1(found - loss))
+    delta = 1 - np.prod([1 - delta for _, delta in charges]) * (1 - pure)
+    assert delta == pytest.approx(1e-2, rel=1e-6)
+    assert found < 2.45 - 0.05
+
+
+def test_planned_total_never_exceeds_the_sum():
+    ledger = Ledger(3.0, 1e-6)
+    assert ledger.planned_total() == 0.0
+    ledger.charge(1.0, 1e-6)
+    ledger.charge(0.5, 0.0)
+    assert ledger.planned_total() == 1.5  # deltas are used up
+    many = Ledger(20.0, 1e-5)
+    for _ in range(100):
+        many.charge(0.1, 1e-8)
+    assert many.planned_total() == pytest.approx(4.33, abs=0.01)
+    assert many.remaining().epsilon == 10.0
+
+
+def test_gaussian_filter_beats_the_sum_only_for_many_fits():
+    mu = 2 * norm.ppf(1 / (1 + math.exp(-0.1)))
+    for n_fits, better in ((25, False), (30, True)):
+        assert (gaussian_delta(0.1 * n_fits, mu * math.sqrt(n_fits)) < 1e-5) == better

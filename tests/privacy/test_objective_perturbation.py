@@ -410,6 +410,20 @@ class TestSolver:
             found.append(np.count_nonzero((w != 0) & (made.weights != 0)))
         assert np.mean(found) >= 9
 
+    def test_the_loss_that_was_planned_for_sets_the_shape(self):
+        shapes = {"Logistic": "logistic", "Squared": "log_cosh", None: "any"}
+        for loss, shape in shapes.items():
+            public = PublicFacts(n_features=6, n_nonzero=3, loss=loss)
+            (request,) = ObjectivePerturbation().schedule(public).requests
+            assert request.shape == shape
+        data = random_table("logistic", 20, 3).dataset()
+        with pytest.raises(ValueError, match="planned for Squared"):
+            ObjectivePerturbation().solve(
+                data,
+                Logistic(),
+                NoiselessCurator(PublicFacts(n_features=6, n_nonzero=3, loss="Squared")),
+            )
+
     def test_impossible_settings(self):
         for settings, message in (
             ({"l1": -1.0}, "l1"),

@@ -19,6 +19,7 @@ from sparsedp.estimators.trial import Trial
 from sparsedp.mechanisms import KeyStream
 from sparsedp.mechanisms.trials import n_trials
 from sparsedp.privacy import Count, Perturb, Schedule, Select, zcdp_rho
+from sparsedp.privacy.feasibility import TooFewRecords
 from sparsedp.privacy.repeat import (
     events_at,
     repeated_epsilon,
@@ -154,3 +155,26 @@ def test_bad_settings_charge_nothing(settings, message):
     with pytest.raises(ValueError, match=message):
         search.fit(X, y)
     assert ledger.history() == []
+
+
+def test_record_says_how_many_records_a_trial_needs():
+    made = sparse_glm(n=120, d=10, n_nonzero=3, seed=0)
+    search = PrivateSearchCV(
+        SparseLogisticRegression(bounds=Bounds(-3, 3), neighbors="replace_one"),
+        {"solver": [FrankWolfe(n_steps=5), FrankWolfe(n_steps=10)]},
+        epsilon=0.5,
+        delta=1e-5,
+        expected_trials=3,
+        random_state=0,
+    )
+    with pytest.warns(TooFewRecords, match="Here are 120"):
+        search.fit(made.X, made.y)
+    search.set_params(validation_fraction=0.6)
+    half = PrivateSearchCV(**search.get_params(deep=False))
+    with pytest.warns(TooFewRecords):
+        half.fit(made.X, made.y)
+    needed = [
+        next(int(note.split()[4]) for note in model.privacy_.notes if "be promised" in note)
+        for model in (search, half)
+    ]
+    assert 120 < needed[0] < needed[1]

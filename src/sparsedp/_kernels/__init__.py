@@ -8,6 +8,6 @@ import os
 
 COMPILED: bool = os.environ.get("SPARSEDP_BACKEND") != "reference" and all(
     importlib.util.find_spec(f"sparsedp._kernels.{name}") is not None
-    for name in ("compose", "sample")
+    for name in ("compose", "coordinate", "lazy", "products", "sample")
 )
 """Whether the compiled kernels are used (``SPARSEDP_BACKEND=reference`` forces the NumPy ones)."""

@@ -55,7 +55,7 @@ def privacy_loss(
 
 def _query_loss(one: Query, other: Query, budget: Budget, neighbors: Neighbors) -> float:
     match one.kind:
-        case "partition":
+        case "partition" | "noise_level":
             return 0.0  # independent of the data
         case "perturb":
             return _perturb_loss(one, other, budget, neighbors)
@@ -131,12 +131,14 @@ def _log_determinant(objective: Objective, weights: np.ndarray, strength: float)
 def _selection_loss(one: Query, other: Query, budget: Budget, neighbors: Neighbors) -> float:
     answers = [one.answer] if one.kind == "select" else list(one.answer)
     event = budget.charge_selections(len(answers), one.name)
-    if isinstance(event, LaplaceVotes):
-        raise NoLikelihood("the probabilities of a noisy vote have no closed form")
     own, its = _candidates(one), _candidates(other)
-    if isinstance(event, LaplaceSelections):
-        scale = event.scale * one.declared.add_remove / 2
-        p, q = (noisy_max_probability(tuple((v / scale).tolist()), one.answer) for v in (own, its))
+    if isinstance(event, LaplaceVotes) and len(answers) > 1:
+        raise NoLikelihood("the probabilities of a noisy vote for several have no closed form")
+    if isinstance(event, LaplaceSelections | LaplaceVotes):
+        # Votes have noise in units of one vote, selections in units of the declared reach.
+        unit = one.declared.add_remove / 2 if isinstance(event, LaplaceSelections) else 1.0
+        points = (tuple((v / (event.scale * unit)).tolist()) for v in (own, its))
+        p, q = (noisy_max_probability(scores, int(answers[0])) for scores in points)
         return math.log(max(p, 1e-300)) - math.log(max(q, 1e-300))
     allowed = np.ones(one.values.size, dtype=bool)
     if one.excluded is not None:

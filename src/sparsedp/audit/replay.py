@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsedp.mechanisms import Curator, Objective
+from sparsedp.mechanisms import Curator, Objective, Walk, one_by_one
 from sparsedp.privacy import PublicFacts, Sensitivity
 
 
@@ -143,6 +143,10 @@ class RecordingCurator:
         )
         return answer
 
+    def select_along(self, walk: Walk, count: int, *, name: str | None = None) -> np.ndarray:
+        """Record a walk selection by selection."""
+        return one_by_one(self, walk, count, name=name)
+
     def perturb(
         self,
         values: np.ndarray,
@@ -155,6 +159,15 @@ class RecordingCurator:
         answer = self.curator.perturb(values, sensitivity, share=share, name=name)
         declared = Sensitivity.of_sum(sensitivity)
         self._keep("perturb", values, declared, (share,), name, answer, share=share)
+        return answer
+
+    def noise_level(
+        self, sensitivity: float | Sensitivity, *, share: float = 1.0, name: str | None = None
+    ) -> float:
+        """Record a question about noise: public, but replay must repeat it."""
+        answer = self.curator.noise_level(sensitivity, share=share, name=name)
+        declared = Sensitivity.of_sum(sensitivity)
+        self._keep("noise_level", np.zeros(1), declared, (share,), name, answer)
         return answer
 
     def count(self, value: int, lower: int, upper: int, *, name: str | None = None) -> int:
@@ -230,7 +243,15 @@ class ScriptedCurator:
         """The next answer."""
         return self._next()
 
+    def select_along(self, walk: Walk, count: int, *, name: str | None = None) -> np.ndarray:
+        """The next answers, one per step."""
+        return one_by_one(self, walk, count, name=name)
+
     def perturb(self, values: np.ndarray, sensitivity: Any, **how: Any) -> np.ndarray:
+        """The next answer."""
+        return self._next()
+
+    def noise_level(self, sensitivity: Any, **how: Any) -> float:
         """The next answer."""
         return self._next()
 

@@ -18,11 +18,13 @@ from sparsedp.audit.verdict import AuditResult, audit, enumerated
 from sparsedp.losses import Logistic, Loss, Multinomial, Squared
 from sparsedp.privacy import NEIGHBORS, Neighbors
 from sparsedp.solvers import (
+    ADMM,
     BY_NAME,
     IGHT,
     FrankWolfe,
     MultinomialLasso,
     NoisyGD,
+    ObjectivePerturbation,
     ScreenedFrankWolfe,
     Solver,
     Sparsifier,
@@ -42,6 +44,8 @@ SETTINGS: dict[str, Solver] = {
     # In a small ball the loss stays as steep as it is at zero.
     "frank_wolfe": FrankWolfe(radius=0.25, n_steps=STEPS),
     "sparsifier": Sparsifier(FrankWolfe(radius=0.25, n_steps=STEPS)),
+    # With one ball it would be Frank-Wolfe; here fewer selections are paid for than are made.
+    "multinomial_lasso": MultinomialLasso(radius=0.25, n_steps=STEPS, balls="per_class"),
     # Blocks must not outnumber the records.
     "two_stage": TwoStage(n_blocks=3, voter=FrankWolfe(n_steps=5)),
 }
@@ -145,6 +149,18 @@ def published() -> Iterator[Target]:
     threshold = IGHT(n_steps=1, clip=0.5, calibration="published")
     two = partial(_two_vertices, Logistic(), "replace_one")
     yield replace(_replacing("ight", threshold, Logistic(), 10.0, 0.01, two), effort=10)
+    minimum = ObjectivePerturbation(calibration="published")
+    alternating = ADMM(n_steps=3, noise="pure", calibration="published")
+    # With one winner the probabilities of a vote can be computed; with more they cannot.
+    voter = FrankWolfe(n_steps=5)
+    vote = TwoStage(1, n_blocks=3, voter=voter, solver=minimum, calibration="published")
+    for relation in NEIGHBORS:
+        for name, solver in (
+            ("objective_perturbation", minimum),
+            ("admm", alternating),
+            ("two_stage", vote),
+        ):
+            yield Target(name, solver, Logistic(), 2.0, 0.01, relation)
 
 
 def _replacing(

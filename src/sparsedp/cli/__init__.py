@@ -7,7 +7,10 @@ import click
 
 from sparsedp import __version__
 
-VERBS = ("demo", "init", "plan", "fit", "predict", "evaluate", "report", "audit", "ledger")
+VERBS = (
+    *("demo", "init", "plan", "fit", "predict", "evaluate", "report", "audit", "ledger"),
+    "reproduce",
+)
 
 
 class BadInput(click.ClickException):

@@ -57,6 +57,11 @@ def _use_config(ctx: click.Context, option: click.Parameter, path: Path | None) 
 @click.option("--intercept/--no-intercept", default=True, help="Fit a constant term.")
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; may repeat.")
 @click.option("--n-features", type=click.IntRange(min=1), help="Of a LIBSVM file.")
+@click.option(
+    "--in-blocks",
+    is_flag=True,
+    help="Read Parquet (a file, or a folder of files) by row groups: need not fit in memory.",
+)
 @format_option()
 @click.option(
     "--invalid",
@@ -99,6 +104,7 @@ def command(
     intercept: bool,
     drop: tuple[str, ...],
     n_features: int | None,
+    in_blocks: bool,
     file_format: str | None,
     invalid: str,
     ledger: Path | None,
@@ -116,7 +122,7 @@ def command(
     neither their number nor how well the model fits them.
     """
     from sparsedp.cli.declaration import Declaration, toml_table
-    from sparsedp.cli.records import read_for_fit
+    from sparsedp.cli.records import blocks_for_fit, read_for_fit
     from sparsedp.cli.show import coefficient_lines, echo_json, echo_verdict
     from sparsedp.cli.solver import build_solver
     from sparsedp.release import PublishedModel, write_report
@@ -129,7 +135,11 @@ def command(
     task = task or ("classification" if declared.target_bounds is None else "regression")
     built = build_solver(solver, settings, calibration)
     budget = _open_ledger(ledger, ledger_epsilon, ledger_delta)
-    table, limits = read_for_fit(data, declared, file_format, n_features)
+    records = None
+    if in_blocks:
+        table, limits, records = blocks_for_fit(data, declared)
+    else:
+        table, limits = read_for_fit(data, declared, file_format, n_features)
     shared: dict[str, Any] = {
         "epsilon": epsilon,
         "delta": delta,
@@ -146,7 +156,7 @@ def command(
     new = not output.exists()
     output.mkdir(parents=True, exist_ok=True)  # before the budget is spent
     try:
-        estimator = _fitted(task, declared, shared, table)
+        estimator = _fitted(task, declared, shared, table, records)
     except BaseException:
         if new:
             output.rmdir()
@@ -163,6 +173,7 @@ def command(
         "data": str(data),
         "file_format": file_format,
         "n_features": n_features,
+        "in_blocks": in_blocks,
         "task": task,
         "epsilon": epsilon,
         "delta": delta,
@@ -217,25 +228,29 @@ def _open_ledger(path: Path | None, epsilon: float | None, delta: float | None) 
     return Ledger(epsilon, delta, path)
 
 
-def _fitted(task: str, declared: Any, shared: dict[str, Any], table: Any) -> Any:
+def _fitted(
+    task: str, declared: Any, shared: dict[str, Any], table: Any, records: Any = None
+) -> Any:
     """Fit; warnings become one line each on stderr."""
     from sparsedp.data.gate import as_float64
     from sparsedp.estimators import SparseLinearRegression, SparseLogisticRegression
     from sparsedp.privacy import UnprovenGuarantee
 
     y = table.y
-    if y is None:
+    if y is None and records is None:
         raise ValueError("the data have no target: give --target")
     if task == "regression":
-        y = as_float64(y, "the target", shared["invalid"])
+        if y is not None:
+            y = as_float64(y, "the target", shared["invalid"])
         estimator: Any = SparseLinearRegression(target_bounds=declared.target_bounds, **shared)
     else:
-        if declared.classes is None and y.dtype == object and len({type(label) for label in y}) > 1:
+        mixed = y is not None and y.dtype == object and len({type(label) for label in y}) > 1
+        if declared.classes is None and mixed:
             raise ValueError("the target mixes numbers and text: declare its labels by --classes")
         estimator = SparseLogisticRegression(classes=declared.classes, **shared)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default", UnprovenGuarantee)
-        estimator.fit(table.X, y)
+        estimator.fit(table.X if records is None else records, y)
     for warning in caught:
         click.secho(f"Warning: {warning.message}", fg="red", err=True)
     return estimator

@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+import numpy as np
+
 from sparsedp.cli.declaration import Declaration
+from sparsedp.data.blocks import RecordBlocks
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.encode import ColumnPlan
 from sparsedp.data.readers import FORMATS, Table, read_header, read_table
@@ -44,6 +47,21 @@ def read_for_fit(
     except ImportError as error:  # Parquet needs an extra
         raise ValueError(str(error)) from None
     return table, bounds
+
+
+def blocks_for_fit(path: Path, declared: Declaration) -> tuple[Table, Bounds, RecordBlocks]:
+    """Open Parquet files that need not fit in memory; the table is empty but has the names."""
+    if declared.target is None:
+        raise ValueError("which column is to be predicted? Give --target, or [target] column = ...")
+    try:
+        records = RecordBlocks.from_parquet(
+            path, target=declared.target, categories=declared.categories, drop=declared.drop
+        )
+    except ImportError as error:
+        raise ValueError(str(error)) from None
+    names = records.feature_names
+    nobody = Table(np.zeros((0, records.n_features)), None, names, declared.target)
+    return nobody, declared.bounds(names), records
 
 
 def read_for_model(

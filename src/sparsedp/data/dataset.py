@@ -1,13 +1,15 @@
 """Private records behind the gate, as solvers see them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sparsedp.data import gate
+from sparsedp.data import gate, products
 from sparsedp.data.bounds import Bounds, UnitMap
+from sparsedp.data.derived import Sums, Whole
 from sparsedp.data.histogram import dyadic_counts
 
 Coordinates = Literal["unit", "declared"]
@@ -107,6 +109,12 @@ class Dataset:
         n, d = storage.shape
         if d == 0:
             raise ValueError("X has no features.")
+        most = products.most_records(d, bounds.row_norm)
+        if n > most:
+            raise ValueError(
+                f"X has more than {most} records: beyond that it is not proven that rounding "
+                "stays below what sensitivities allow for. Fit a sample."
+            )
         if target_bounds is None:
             classes = gate.declared_classes(classes)
             target = gate.encode_labels(y, classes, invalid)
@@ -140,6 +148,20 @@ class Dataset:
             target_bounds=target_bounds,
             feature_names=None if names is None else tuple(names),
         )
+
+    def total(self, function: Callable[..., Sums], *derived: Whole) -> Sums:
+        """Sum of ``function(block, *derived values)`` over blocks of records: here one. Private.
+
+        Solvers that ask for sums in this way also run on records that are not in memory.
+        """
+        return function(self, *(value.value for value in derived))
+
+    def derive(self, function: Callable[..., Any], *derived: Whole) -> Whole:
+        """Keep ``function(block, *derived values)`` for each block, to use it again. Private."""
+        return Whole(function(self, *(value.value for value in derived)))
+
+    def watched(self, watch: Any) -> None:
+        """There are no passes to watch."""
 
     def __repr__(self) -> str:
         kind = "dense" if isinstance(self.storage, np.ndarray) else "sparse"
@@ -211,39 +233,48 @@ class Dataset:
         box = self.bounds.unit_map(self.n_features, centered=self.intercept)
         return box.center, box.half_width
 
-    def matvec(self, w: ArrayLike) -> NDArray[np.float64]:
-        """Multiply by weights (n_columns,) or (n_columns, K): scores (n,) or (n, K). Private."""
+    def matvec(self, w: ArrayLike, center: ArrayLike | None = None) -> NDArray[np.float64]:
+        """Multiply by weights (n_columns,) or (n_columns, K): scores (n,) or (n, K). Private.
+
+        A record's score depends on nothing but the record: not even its rounding does. `center`,
+        public or released, is a point (n_features,) to subtract from the features of every record.
+        """
         weights = np.asarray(w, dtype=np.float64)
         if weights.ndim not in (1, 2) or weights.shape[0] != self.n_columns:
             raise ValueError(f"weights need {self.n_columns} rows, one per column.")
-        d, shift, scale = self.n_features, self.shift, self.scale
+        d, shift, scale = self.n_features, self._shift(center), self.scale
         features = weights[:d] if scale is None else (weights[:d].T / scale).T
-        scores = self.storage @ features
-        if self.intercept:
-            scores += weights[d]
+        start = weights[d] if self.intercept else np.zeros(weights.shape[1:])
         if shift is not None:
-            scores -= shift @ features
-        return scores
+            start = start - shift @ features
+        return products.times(self.storage, features, start)
 
-    def rmatvec(self, r: ArrayLike) -> NDArray[np.float64]:
+    def rmatvec(self, r: ArrayLike, center: ArrayLike | None = None) -> NDArray[np.float64]:
         """Multiply the transpose by residuals (n,) or (n, K): (n_columns,) or (n_columns, K).
 
-        Private: a sum over records, each adding at most its residual to every entry.
+        Private: a sum over records, each adding at most its residual to every entry. Rounding adds
+        less than sensitivities allow for (summation.md). `center` is as in `matvec`.
         """
         residual = np.asarray(r, dtype=np.float64)
         if residual.ndim not in (1, 2) or residual.shape[0] != self.n_records:
             raise ValueError("residuals need one row per record.")
-        d, shift, scale = self.n_features, self.shift, self.scale
-        total = residual.sum(axis=0)
+        d, scale = self.n_features, self.scale
         sums = np.empty((self.n_columns, *residual.shape[1:]))
-        sums[d:] = total
-        features = sums[:d]
-        features[...] = self.storage.T @ residual
-        if shift is not None:
-            features -= np.multiply.outer(shift, total)
+        sums[:d] = products.weighted_sums(self.storage, residual, self._shift(center)).rounded()
         if scale is not None:
-            features /= scale.reshape(-1, *[1] * (residual.ndim - 1))
+            sums[:d] /= scale.reshape(-1, *[1] * (residual.ndim - 1))
+        if self.intercept:
+            sums[d] = products.column_sums(residual)
         return sums
+
+    def _shift(self, center: ArrayLike | None) -> NDArray[np.float64] | None:
+        """What to subtract from `storage`, so that solvers see features minus `center`."""
+        shift, scale = self.shift, self.scale
+        if center is None:
+            return shift
+        moved = np.asarray(center, dtype=np.float64)
+        moved = moved if scale is None else moved * scale
+        return moved if shift is None else shift + moved
 
     def columns(self, indices: ArrayLike) -> NDArray[np.float64]:
         """Return a dense copy (n, len(indices)) of a few columns, exactly within the box. Private.
@@ -266,33 +297,23 @@ class Dataset:
             lower, upper = -1.0, 1.0
         else:
             lower, upper = (limit[chosen] for limit in self.bounds.arrays(d))
+        np.clip(values, lower, upper, out=values)
+        if picked.all():
+            return values
         block = np.ones((self.n_records, indices.size))
-        block[:, picked] = np.clip(values, lower, upper)
+        block[:, picked] = values
         return block
 
-    def row_norms(self) -> NDArray[np.float64]:
+    def row_norms(self, center: ArrayLike | None = None) -> NDArray[np.float64]:
         """L2 norm of every row as solvers see it, the constant column included. Private.
 
         For clipping: a bound must hold for the rows that `matvec` and `rmatvec` multiply with, so
-        implicit centering is part of it, and rounding may only make a norm larger.
+        implicit centering and `center` are part of it, and rounding may only make a norm larger.
         """
-        shift, scale = self.shift, self.scale
-        weight = np.ones(self.n_features) if scale is None else 1 / np.square(scale)
-        if isinstance(self.storage, np.ndarray):
-            offset = 0.0 if shift is None else shift
-            blocks = [np.square(block - offset) @ weight for block in gate.row_blocks(self.storage)]
-            squares = np.concatenate(blocks) if blocks else np.zeros(0)
-        else:
-            entries = self.storage.copy()
-            entries.data **= 2
-            squares = entries @ weight
-            if shift is not None:
-                # |x - c|^2 = |x|^2 - 2 x.c + |c|^2; what cancels leaves an error of the size of
-                # rounding in the terms, which the allowance covers.
-                center = np.square(shift) @ weight
-                allowance = 1e-13 * (squares + center)
-                squares += center - 2 * (self.storage @ (shift * weight)) + allowance
-        return np.sqrt(np.maximum(squares, 0) + self.intercept) * (1 + gate.NORM_SLACK)
+        scale = self.scale
+        factor = np.ones(self.n_features) if scale is None else 1 / scale
+        squares = products.row_squares(self.storage, factor, self._shift(center))
+        return np.sqrt(squares + self.intercept) * (1 + gate.NORM_SLACK)
 
     def declared_units(self) -> "Dataset":
         """Return a view of the same storage in declared units, for solvers of L2 geometry.
@@ -353,17 +374,18 @@ class Dataset:
 
         Returns
         -------
-        ndarray of shape (n_features, 2, n_levels)
+        ndarray of shape (n_features, 3, n_levels)
             With t the position of a value between its bounds, from 0 to 1: entry [j, 0, b] counts
-            the records with ``2**-(b+1) < t <= 2**-b``, entry [j, 1, b] the same for 1 - t. A
-            record is counted at most once in each of the 2d rows.
+            the records with ``2**-(b+1) < t <= 2**-b``, entry [j, 1, b] the same for 1 - t, entry
+            [j, 2, b] for the distance of 2t from 1. A record is counted at most once in each of the
+            3d rows.
         """
         d, n = self.n_features, self.n_records
         lower, upper = self.bounds.arrays(d)
         if self.stored == "unit":
             center, half_width = self._box()
             lower, upper = (lower - center) / half_width, (upper - center) / half_width
-        counts = np.zeros((d, 2, n_levels), dtype=np.int64)
+        counts = np.zeros((d, 3, n_levels), dtype=np.int64)
         if isinstance(self.storage, np.ndarray):
             for block in gate.row_blocks(self.storage):
                 counts += dyadic_counts(block, np.arange(d), lower, upper, n_levels)

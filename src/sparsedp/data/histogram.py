@@ -1,7 +1,14 @@
-"""Histograms of where values lie between their bounds, finer toward either bound."""
+"""Histograms of where values lie between their bounds, finer toward either bound or the middle."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from sparsedp._kernels import COMPILED
+
+if COMPILED:
+    from sparsedp._kernels import products as kernel
+else:
+    from sparsedp._kernels import products_reference as kernel
 
 
 def dyadic_counts(
@@ -13,32 +20,25 @@ def dyadic_counts(
     ----------
     values : ndarray of shape (m,) or (m, n_columns)
         Within the bounds of their columns.
-    columns : ndarray
-        The column of each value; broadcasts against `values`.
+    columns : ndarray of shape (m,) or (n_columns,)
+        The column of each value; of a table all columns, in order.
     lower, upper : ndarray of shape (n_columns,)
         The bounds.
     n_levels : int
-        Values closer to the bound than ``2**-n_levels`` of the width are not counted.
+        Values closer than ``2**-n_levels`` are not counted.
 
     Returns
     -------
-    ndarray of shape (n_columns, 2, n_levels)
+    ndarray of shape (n_columns, 3, n_levels)
         Entry [j, 0, b] counts values of column j at a fraction in ``(2**-(b+1), 2**-b]`` of the
-        width from the lower bound, entry [j, 1, b] likewise from the upper bound.
+        width from the lower bound, entry [j, 1, b] likewise from the upper bound, and entry
+        [j, 2, b] at such a fraction of half the width from the middle.
     """
-    lower, upper = np.asarray(lower), np.asarray(upper)
-    n_columns = lower.size
-    fraction = (values - lower[columns]) / (upper - lower)[columns]
-    np.clip(fraction, 0, 1, out=fraction)
-    counts = np.empty((n_columns, 2, n_levels), dtype=np.int64)
-    for side in (0, 1):
-        mantissa, exponent = np.frexp(fraction)
-        # fraction = mantissa * 2**exponent with a mantissa in [1/2, 1); level b has its upper
-        # edge 2**-b, that is a mantissa of 1/2 and the exponent 1 - b.
-        level = (mantissa == 0.5) - exponent
-        level[(mantissa == 0) | (level > n_levels)] = n_levels
-        flat = (columns.astype(np.intp) * (n_levels + 1) + level).ravel()
-        table = np.bincount(flat, minlength=n_columns * (n_levels + 1))
-        counts[:, side] = table.reshape(n_columns, n_levels + 1)[:, :n_levels]
-        fraction = 1 - fraction
+    lower = np.ascontiguousarray(lower, dtype=np.float64)
+    width = np.asarray(upper, dtype=np.float64) - lower
+    counts = np.zeros((lower.size, 3, n_levels), dtype=np.int64)
+    if values.ndim == 2:
+        kernel.dense_levels(values, lower, width, counts)
+    else:
+        kernel.entry_levels(values, columns, lower, width, counts)
     return counts

@@ -4,7 +4,6 @@ import bz2
 import codecs
 import csv
 import gzip
-import importlib
 import io
 import itertools
 import lzma
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sparsedp.data import parquet
 from sparsedp.data.encode import ColumnPlan, label_array
 from sparsedp.data.libsvm import parse_libsvm
 
@@ -124,7 +124,7 @@ def read_header(path: str | Path, *, format: str | None = None) -> list[str]:
     if kind == "libsvm":
         raise ValueError(f"{path}: LIBSVM files have no header.")
     if kind == "parquet":
-        return list(_pyarrow("pyarrow.parquet").read_schema(path).names)
+        return parquet.column_names(path)
     if kind == "npz":
         with _opened(path) as handle, np.load(handle, allow_pickle=False) as arrays:
             if "feature_names" not in arrays:
@@ -284,46 +284,11 @@ def _npz_sparse(source: io.BytesIO, arrays: Any, keys: set[str]) -> Any:
     return sparse.csr_array(parts, shape=tuple(arrays["shape"]))
 
 
-def _pyarrow(module: str) -> Any:
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        raise ImportError(
-            'Parquet files need pyarrow: python -m pip install "sparsedp[parquet]"'
-        ) from None
-
-
 def _read_parquet(
     path: Path,
     target: str | None,
     categories: Mapping[str, Sequence[Any]] | None,
     drop: Sequence[str],
 ) -> Table:
-    parquet, arrow = _pyarrow("pyarrow.parquet"), _pyarrow("pyarrow")
-    plan = ColumnPlan.of(parquet.read_schema(path).names, target, categories, drop, str(path))
-    kept = [*plan.numeric, *(position for position, _ in plan.categorical)]
-    kept += [] if plan.target is None else [plan.target]
-    frame = parquet.read_table(path, columns=[plan.names[position] for position in kept])
-    types = arrow.types
-    numeric = np.empty((frame.num_rows, len(plan.numeric)))
-    for j, position in enumerate(plan.numeric):
-        name = plan.names[position]
-        column = frame[name]
-        kind = column.type
-        if not (
-            types.is_integer(kind)
-            or types.is_floating(kind)
-            or types.is_boolean(kind)
-            or types.is_decimal(kind)
-        ):
-            raise ValueError(
-                f"{path}: column {name!r} is not numeric; declare its values with "
-                f"categories={{{name!r}: [...]}} or leave it out with drop=[{name!r}]."
-            )
-        numeric[:, j] = column.cast(arrow.float64(), safe=False).to_numpy()
-    codes = [
-        [code_of.get(str(cell), -1) for cell in frame[plan.names[position]].to_pylist()]
-        for position, code_of in plan.categorical
-    ]
-    y = None if target is None else label_array(frame[target].to_pylist())
-    return Table(plan.assemble(numeric, codes), y, plan.feature_names, target)
+    plan = ColumnPlan.of(parquet.column_names(path), target, categories, drop, str(path))
+    return Table(*parquet.read_row_groups(path, plan), plan.feature_names, target)

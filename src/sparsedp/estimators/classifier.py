@@ -1,5 +1,6 @@
 """Sparse logistic regression with differential privacy: two classes or more."""
 
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -8,12 +9,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sparsedp.data.blocks import in_blocks
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.linear import linear_predictor
 from sparsedp.estimators.fit import private_fit
 from sparsedp.estimators.path import ModelPath
 from sparsedp.estimators.released import Coefficients
-from sparsedp.estimators.settings import Settings, validated
+from sparsedp.estimators.settings import Settings, validated, validated_blocks
 from sparsedp.losses import Logistic, Loss, Multinomial
 from sparsedp.privacy import PrivacyRecord
 from sparsedp.solvers import Solution
@@ -107,8 +109,16 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> "SparseLogisticRegression":
-        """Fit the model; the only method that sees private records."""
+    def fit(self, X: Any, y: Any = None) -> "SparseLogisticRegression":
+        """Fit the model; the only method that sees private records.
+
+        Parameters
+        ----------
+        X : array, sparse array, data frame, Dask array or data frame, or RecordBlocks
+            Features, one row per record; a `RecordBlocks` holds the targets too.
+        y : array of shape (n,)
+            Targets; to be left out with `RecordBlocks`.
+        """
         settings = Settings.of(self)
         data, loss, declared = self._problem(X, y, settings)
         solution, record = private_fit(settings, data, loss, declared)
@@ -150,7 +160,17 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
 
     def _problem(self, X: Any, y: Any, settings: Settings) -> tuple[Dataset, Loss, dict[str, Any]]:
         """Let records through the gate; say what is minimized and what was declared."""
-        X, y = validated(self, X, y, numeric=False)
+        records = in_blocks(X, y)
+        if records is None:
+            X, y = validated(self, X, y, numeric=False)
+            admit: Any = partial(Dataset.clip, X, y)
+        else:
+            admit = validated_blocks(self, records)
+            if self.classes is None:
+                raise ValueError(
+                    "records in blocks need declared classes, e.g. classes=(0, 1): they are not "
+                    "searched for labels"
+                )
         if self.classes is None:
             check_classification_targets(y)
             classes = np.unique(y)
@@ -161,10 +181,9 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
                 "y has only one class, a classifier needs at least two: "
                 "give more data, or declare the label set by classes=..."
             )
-        data = Dataset.clip(
-            X,
-            y,
-            settings.bounds.aligned(X.shape[1], getattr(self, "feature_names_in_", None)),
+        names = getattr(self, "feature_names_in_", None)
+        data = admit(
+            settings.bounds.aligned(self.n_features_in_, names),
             classes=classes,
             intercept=settings.fit_intercept,
             invalid=self.invalid,

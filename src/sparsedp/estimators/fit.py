@@ -3,14 +3,17 @@
 import math
 import sys
 import warnings
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict, is_dataclass, replace
 from importlib.metadata import version
 from typing import Any
+
+import numpy as np
 
 import sparsedp
 from sparsedp._kernels import COMPILED
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
+from sparsedp.data.pieces import LostBlock
 from sparsedp.estimators.progress import Progress
 from sparsedp.estimators.released import initial_weights
 from sparsedp.estimators.settings import Settings
@@ -29,6 +32,12 @@ ASSUMPTIONS = (
     "memory of the computation are not protected.",
 )
 
+CHARGED = (
+    "The fit has stopped: its budget was already charged, and nothing was released. Make the block "
+    "readable (files where every worker finds them, smaller blocks) and fit again, which is "
+    "charged again"
+)
+
 
 def public_facts(settings: Settings, data: Dataset, loss: Loss) -> PublicFacts:
     """What the solver may know; raises if more features are asked for than there are."""
@@ -45,6 +54,8 @@ def public_facts(settings: Settings, data: Dataset, loss: Loss) -> PublicFacts:
         neighbors=settings.neighbors,
         n_records=data.n_records if settings.neighbors == "replace_one" else None,
         row_norm=data.bounds.row_norm,
+        half_width=float(np.median(data.unit_map.half_width)),
+        loss=type(loss).__name__,
         initial_weights=initial_weights(settings.initial_model, data, loss.n_outputs),
     )
 
@@ -68,7 +79,9 @@ def private_fit(
     if math.isinf(settings.epsilon):
         if settings.ledger is not None:
             raise ValueError("a fit with infinite epsilon cannot draw from a ledger")
-        curator = NoiselessCurator(public, Progress(None, settings.verbose))
+        progress = Progress(None, settings.verbose)
+        curator = NoiselessCurator(public, progress)
+        data.watched(progress.reading)
         solution = settings.solver.solve(data, loss, curator)
         return solution, privacy_record(settings, public, data, loss, target, None, seeded=False)
     budget = Budget(
@@ -96,9 +109,13 @@ def private_fit(
     charge(settings, record)
     progress = Progress(budget.n_releases, settings.verbose)
     curator = NoisyCurator(budget, public, stream, progress)
-    solution = settings.solver.solve(data, loss, curator)
+    data.watched(progress.reading)
+    try:
+        solution = settings.solver.solve(data, loss, curator)
+    except LostBlock as error:
+        raise LostBlock(f"{error}. {CHARGED}") from error
     curator.close()
-    return solution, record
+    return solution, replace(record, notes=(*solution.notes, *record.notes))
 
 
 def charge(settings: Settings, record: PrivacyRecord) -> None:

@@ -8,6 +8,8 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 from sparsedp.data.bounds import UnitMap
 from sparsedp.data.dataset import Dataset
+from sparsedp.estimators.classifier import SparseLogisticRegression
+from sparsedp.estimators.regressor import SparseLinearRegression
 
 TASKS = ("classification", "regression")
 
@@ -20,15 +22,15 @@ def fit_public_model(
     task: Literal["classification", "regression"] = "classification",
     penalty: float = 1.0,
     fit_intercept: bool = True,
+    n_nonzero: int | None = None,
 ) -> Any:
     """Fit an ordinary linear model to public records, to be the ``initial_model`` of a private fit.
 
     Any fitted linear model with ``coef_`` and ``intercept_`` in the units of the features will do;
     this one is regularized in the coordinates of the private fit, so that features in different
-    units are treated alike. It is dense, which suits ``noisy_gd``. ``pursuit`` takes over the
-    features of the model that it starts from, so give it a sparse one, such as
-    ``SparseLogisticRegression(epsilon=float("inf"), n_nonzero=k // 2, ...)`` fitted to the public
-    records (benchmarks/pretraining.md compares them).
+    units are treated alike. A dense one suits ``noisy_gd``. ``pursuit`` gives the heaviest features
+    of the model a head start: it takes a dense one too, but in a sparse one no weight is large by
+    accident (benchmarks/pretraining.md compares them).
 
     Parameters
     ----------
@@ -44,6 +46,8 @@ def fit_public_model(
         Strength of the L2 penalty on weights of unit features.
     fit_intercept : bool
         As in the private fit.
+    n_nonzero : int or None
+        Features to use, chosen by forward selection; None uses all.
 
     Returns
     -------
@@ -66,14 +70,29 @@ def fit_public_model(
     if not 0 < penalty < float("inf"):
         raise ValueError(f"penalty must be a positive number, got {penalty!r}")
     y = np.asarray(y)
+    if task == "classification" and len(np.unique(y)) < 2:
+        raise ValueError("the public records have only one class, a classifier needs two or more")
     features, unit_map = _unit_features(X, len(y), bounds)
+    if n_nonzero is not None:
+        common: dict[str, Any] = {
+            "epsilon": float("inf"),
+            "delta": 0.5,  # not used
+            "bounds": bounds,
+            "n_nonzero": n_nonzero,
+            "fit_intercept": fit_intercept,
+        }
+        if task == "regression":
+            chooser = SparseLinearRegression(target_bounds=(y.min(), y.max()), **common)
+        else:
+            chooser = SparseLogisticRegression(**common)
+        used = np.atleast_2d(chooser.fit(X, y).coef_).any(axis=0)
+        # A column of zeros gets the weight zero.
+        features = features @ sparse.diags_array(used.astype(float))
     if task == "regression":
         model = Ridge(alpha=penalty, fit_intercept=fit_intercept).fit(features, y)
         weights, constant = unit_map.to_original(model.coef_, model.intercept_)
         model.coef_, model.intercept_ = weights, float(constant)
         return model
-    if len(np.unique(y)) < 2:
-        raise ValueError("the public records have only one class, a classifier needs two or more")
     model = LogisticRegression(C=1 / penalty, fit_intercept=fit_intercept, max_iter=1000)
     model.fit(features, y)
     weights, constant = unit_map.to_original(model.coef_.T, model.intercept_)

@@ -1,17 +1,19 @@
 """Sparse linear regression with differential privacy."""
 
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sparsedp.data.blocks import in_blocks
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.linear import linear_predictor
 from sparsedp.estimators.fit import private_fit
 from sparsedp.estimators.path import ModelPath
 from sparsedp.estimators.released import Coefficients
-from sparsedp.estimators.settings import Settings, validated
+from sparsedp.estimators.settings import Settings, validated, validated_blocks
 from sparsedp.losses import Loss, Squared
 from sparsedp.privacy import PrivacyRecord
 from sparsedp.solvers import Solution
@@ -104,8 +106,16 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> "SparseLinearRegression":
-        """Fit the model; the only method that sees private records."""
+    def fit(self, X: Any, y: Any = None) -> "SparseLinearRegression":
+        """Fit the model; the only method that sees private records.
+
+        Parameters
+        ----------
+        X : array, sparse array, data frame, Dask array or data frame, or RecordBlocks
+            Features, one row per record; a `RecordBlocks` holds the targets too.
+        y : array of shape (n,)
+            Targets; to be left out with `RecordBlocks`.
+        """
         settings = Settings.of(self)
         data, loss, declared = self._problem(X, y, settings)
         solution, record = private_fit(settings, data, loss, declared)
@@ -134,11 +144,15 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
         low, high = self.target_bounds
         if not settings.fit_intercept:  # nothing could absorb a shift of the target
             low, high = -max(abs(low), abs(high)), max(abs(low), abs(high))
-        X, y = validated(self, X, y, numeric=True)
-        data = Dataset.clip(
-            X,
-            y,
-            settings.bounds.aligned(X.shape[1], getattr(self, "feature_names_in_", None)),
+        records = in_blocks(X, y)
+        if records is None:
+            X, y = validated(self, X, y, numeric=True)
+            admit: Any = partial(Dataset.clip, X, y)
+        else:
+            admit = validated_blocks(self, records)
+        names = getattr(self, "feature_names_in_", None)
+        data = admit(
+            settings.bounds.aligned(self.n_features_in_, names),
             target_bounds=(low, high),
             intercept=settings.fit_intercept,
             invalid=self.invalid,

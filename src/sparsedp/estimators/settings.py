@@ -1,12 +1,16 @@
 """The public settings of a fit, checked before any record is looked at."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
+from sparsedp.data.blocks import RecordBlocks
 from sparsedp.data.bounds import Bounds
+from sparsedp.estimators.progress import Progress
 from sparsedp.mechanisms import KeyStream
 from sparsedp.privacy import NEIGHBORS, Ledger, Neighbors
 from sparsedp.solvers import BY_NAME, Solver
@@ -91,6 +95,20 @@ def validated(estimator: Any, X: Any, y: Any, *, numeric: bool) -> tuple[Any, np
     y = column_or_1d(np.asarray(y), warn=True)
     check_consistent_length(X, y)
     return X, y
+
+
+def validated_blocks(estimator: Any, records: RecordBlocks) -> Callable[..., Any]:
+    """Take over number and names of the features; returns what lets the blocks through the gate.
+
+    Every block is read once to be checked, before anything is charged. What comes out answers all
+    that solvers ask of a `Dataset`.
+    """
+    estimator.n_features_in_ = records.n_features
+    if records.feature_names is not None:
+        estimator.feature_names_in_ = np.asarray(records.feature_names, dtype=object)
+    elif "feature_names_in_" in vars(estimator):
+        del estimator.feature_names_in_  # of an earlier fit
+    return partial(records.clip, watch=Progress(None, bool(estimator.verbose)).reading)
 
 
 def _solver(solver: Any) -> Solver:

@@ -2,6 +2,7 @@
 
 import math
 import sys
+import warnings
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -16,7 +17,9 @@ from sparsedp.estimators.settings import Settings
 from sparsedp.estimators.trial import Trial
 from sparsedp.mechanisms import KeyStream
 from sparsedp.mechanisms.trials import n_trials
-from sparsedp.privacy.repeat import SHAPES, single_rho, trial_rho
+from sparsedp.privacy import PrivacyRecord
+from sparsedp.privacy.feasibility import TooFewRecords, records_needed, shortage
+from sparsedp.privacy.repeat import SHAPES, events_at, single_rho, trial_rho
 
 
 class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
@@ -131,7 +134,8 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
         plans = [Trial.of(c, X, y, scoring, price["rho_per_trial"]) for c in candidates]
         event = {"name": "search", "event": "RepeatAndSelect", **price}
         event |= {"distribution": self.distribution, "n_candidates": len(plans)}
-        charge(settings, _record(plans[0], event, seeded=stream.seeded))
+        self._warn_if_short(plans)
+        charge(settings, self._record(plans[0], event, seeded=stream.seeded))
         trials = [
             (plan, *plan.run(stream))
             for plan in (
@@ -140,7 +144,10 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
             )
         ]
         best, solution, score = max(trials, key=lambda trial: trial[2])
-        self.privacy_ = _record(best, event, seeded=stream.seeded)
+        record = self._record(best, event, seeded=stream.seeded)
+        # Being the best of several may have changed what is likely about it.
+        said = tuple(f"Of the best trial, taken by itself: {note}" for note in solution.notes)
+        self.privacy_ = replace(record, notes=(*said, *record.notes))
         self.best_estimator_ = best.estimator._publish(solution, best.training, self.privacy_)
         chosen = best.estimator.get_params()
         names = sorted({name for params in ParameterGrid(self.param_grid) for name in params})
@@ -191,6 +198,47 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
         )
         return [clone(base).set_params(**params) for params in ParameterGrid(self.param_grid)]
 
+    def _needed(self, trial: Trial) -> int:
+        """Records below which the noise of a trial promises nothing; only some of them train."""
+        needed = records_needed(events_at(trial.schedule, trial.rho), trial.public)
+        return math.ceil(needed / (1 - self.validation_fraction))
+
+    def _warn_if_short(self, plans: list[Trial]) -> None:
+        """Only where the number of records is public, and if no candidate needs fewer."""
+        needed, trial = min(((self._needed(plan), plan) for plan in plans), key=lambda few: few[0])
+        if trial.public.n_records is None:
+            return
+        n_records = trial.training.n_records + trial.validation.n_records
+        if n_records < needed:
+            warnings.warn(
+                f"{shortage(needed, trial.public)} Here are {n_records}: use more records, a "
+                "larger epsilon or fewer trials",
+                TooFewRecords,
+                stacklevel=3,
+            )
+
+    def _record(self, trial: Trial, event: dict[str, Any], *, seeded: bool) -> PrivacyRecord:
+        record = privacy_record(
+            trial.settings,
+            trial.public,
+            trial.training,
+            trial.loss,
+            trial.declared,
+            None,
+            seeded=seeded,
+        )
+        return replace(
+            record,
+            calibration="sound",
+            proven_epsilon=trial.settings.epsilon,
+            events=(event,),
+            notes=(
+                shortage(self._needed(trial), trial.public),
+                *record.notes,
+                "Settings were chosen privately, at the price shown as 'search'.",
+            ),
+        )
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         inner = self.estimator.__sklearn_tags__()
@@ -198,25 +246,6 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
         tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
         tags.input_tags.sparse = inner.input_tags.sparse
         return tags
-
-
-def _record(trial: Trial, event: dict[str, Any], *, seeded: bool) -> Any:
-    record = privacy_record(
-        trial.settings,
-        trial.public,
-        trial.training,
-        trial.loss,
-        trial.declared,
-        None,
-        seeded=seeded,
-    )
-    return replace(
-        record,
-        calibration="sound",
-        proven_epsilon=trial.settings.epsilon,
-        events=(event,),
-        notes=(*record.notes, "Settings were chosen privately, at the price shown as 'search'."),
-    )
 
 
 def _coins(n: int, fraction: float, stream: KeyStream) -> np.ndarray:

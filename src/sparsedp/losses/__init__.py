@@ -32,6 +32,14 @@ class Loss(Protocol):
         """Largest absolute derivative over the unit box at these (released) weights: public."""
         ...
 
+    def clipped(self, derivative: np.ndarray, bound: float) -> np.ndarray:
+        """Derivatives with no entry beyond ``bound``, in place (private)."""
+        ...
+
+    def losses(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """Loss of each record (private)."""
+        ...
+
     def gradient(self, data: Dataset, weights: np.ndarray, bound: float) -> np.ndarray:
         """Sum of the records' gradients (private), derivatives clipped to ``bound``.
 

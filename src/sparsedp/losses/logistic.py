@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import expit
 
 from sparsedp.data.dataset import Dataset
+from sparsedp.losses.sums import GradientSum, LossSum
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,9 @@ class Logistic:
 
     def derivative(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
         """Derivative of each record's loss in its margin: probability minus label."""
-        return expit(margins) - target
+        derivative = expit(margins)
+        derivative -= target
+        return derivative
 
     def derivative_bound(self, weights: np.ndarray) -> float:
         """Largest absolute derivative over all records in the unit box, at these weights.
@@ -29,12 +32,18 @@ class Logistic:
         """
         return float(expit(np.abs(weights).sum()))
 
+    def clipped(self, derivative: np.ndarray, bound: float) -> np.ndarray:
+        """Derivatives clipped to ``bound``, in place."""
+        return np.clip(derivative, -bound, bound, out=derivative)
+
     def gradient(self, data: Dataset, weights: np.ndarray, bound: float) -> np.ndarray:
         """Sum of the records' gradients (private), derivatives clipped to ``bound``."""
-        derivative = self.derivative(data.matvec(weights), data.target)
-        return data.rmatvec(np.clip(derivative, -bound, bound))
+        return data.total(GradientSum(self, weights, bound))
+
+    def losses(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """Loss of each record (private)."""
+        return np.logaddexp(0, margins) - target * margins
 
     def value(self, data: Dataset, weights: np.ndarray) -> float:
         """Mean loss (private): for non-private references and tests."""
-        margins = data.matvec(weights)
-        return float(np.mean(np.logaddexp(0, margins) - data.target * margins))
+        return float(data.total(LossSum(self, weights)) / data.n_records)

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import logsumexp, softmax
+from scipy.special import logsumexp
 
 from sparsedp.data.dataset import Dataset
+from sparsedp.losses.sums import GradientSum, LossSum
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,9 @@ class Multinomial:
 
     def derivative(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
         """Derivative of each record's loss in its margins: probabilities minus the label's."""
-        derivative = softmax(margins, axis=1)
+        derivative = margins - margins.max(axis=1, keepdims=True)
+        np.exp(derivative, out=derivative)
+        derivative /= derivative.sum(axis=1, keepdims=True)
         derivative[np.arange(len(target)), target] -= 1
         return derivative
 
@@ -42,19 +45,24 @@ class Multinomial:
         most = 1 / np.exp(-distance).sum(axis=1)
         return float(max((1 - least).max(), most.max()))
 
-    def gradient(self, data: Dataset, weights: np.ndarray, bound: float) -> np.ndarray:
-        """Sum of the records' gradients (private), derivatives scaled down to ``bound``.
+    def clipped(self, derivative: np.ndarray, bound: float) -> np.ndarray:
+        """Derivatives scaled down to ``bound``, in place.
 
         A record's derivative is shrunk as a whole: clipping entry by entry would leave it with a
         sum other than zero, that is, pulling all classes up or down together.
         """
-        derivative = self.derivative(data.matvec(weights), data.target)
         largest = np.abs(derivative).max(axis=1, keepdims=True)
         derivative *= np.minimum(1, bound / np.maximum(largest, np.finfo(float).tiny))
-        return data.rmatvec(np.clip(derivative, -bound, bound))
+        return np.clip(derivative, -bound, bound, out=derivative)
+
+    def gradient(self, data: Dataset, weights: np.ndarray, bound: float) -> np.ndarray:
+        """Sum of the records' gradients (private), derivatives scaled down to ``bound``."""
+        return data.total(GradientSum(self, weights, bound))
+
+    def losses(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """Loss of each record (private)."""
+        return logsumexp(margins, axis=1) - margins[np.arange(len(target)), target]
 
     def value(self, data: Dataset, weights: np.ndarray) -> float:
         """Mean loss (private): for non-private references and tests."""
-        margins = data.matvec(weights)
-        chosen = margins[np.arange(len(data.target)), data.target]
-        return float(np.mean(logsumexp(margins, axis=1) - chosen))
+        return float(data.total(LossSum(self, weights)) / data.n_records)

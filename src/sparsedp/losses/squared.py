@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsedp.data.dataset import Dataset
+from sparsedp.losses.sums import GradientSum, LossSum
 
 
 @dataclass(frozen=True)
@@ -31,11 +32,18 @@ class Squared:
         """
         return float(1 + np.abs(weights).sum())
 
+    def clipped(self, derivative: np.ndarray, bound: float) -> np.ndarray:
+        """Derivatives clipped to ``bound``, in place."""
+        return np.clip(derivative, -bound, bound, out=derivative)
+
     def gradient(self, data: Dataset, weights: np.ndarray, bound: float) -> np.ndarray:
         """Sum of the records' gradients (private), derivatives clipped to ``bound``."""
-        derivative = self.derivative(data.matvec(weights), data.target)
-        return data.rmatvec(np.clip(derivative, -bound, bound))
+        return data.total(GradientSum(self, weights, bound))
+
+    def losses(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """Loss of each record (private)."""
+        return (margins - target) ** 2 / 2
 
     def value(self, data: Dataset, weights: np.ndarray) -> float:
         """Mean loss (private): for non-private references and tests."""
-        return float(np.mean((data.matvec(weights) - data.target) ** 2) / 2)
+        return float(data.total(LossSum(self, weights)) / data.n_records)

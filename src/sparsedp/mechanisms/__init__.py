@@ -4,5 +4,15 @@ from sparsedp.mechanisms.curator import Curator, Objective
 from sparsedp.mechanisms.entropy import KeyStream
 from sparsedp.mechanisms.noiseless import NoiselessCurator
 from sparsedp.mechanisms.noisy import NoisyCurator
+from sparsedp.mechanisms.walk import CompactWalk, Walk, one_by_one
 
-__all__ = ["Curator", "KeyStream", "NoiselessCurator", "NoisyCurator", "Objective"]
+__all__ = [
+    "CompactWalk",
+    "Curator",
+    "KeyStream",
+    "NoiselessCurator",
+    "NoisyCurator",
+    "Objective",
+    "Walk",
+    "one_by_one",
+]

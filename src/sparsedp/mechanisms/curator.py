@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
+from sparsedp.mechanisms.walk import Walk
 from sparsedp.privacy import PublicFacts, Sensitivity
 
 MINIMUM_TOLERANCE = 1e-8
@@ -103,6 +104,14 @@ class Curator(Protocol):
         """Release ``count`` different candidates, best first; costs ``count`` selections."""
         ...
 
+    def select_along(self, walk: Walk, count: int, *, name: str | None = None) -> np.ndarray:
+        """Release one vertex per step of a walk, ``count`` in all; costs ``count`` selections.
+
+        The same as ``select`` on the walk's scores again and again, signed, each answer handed to
+        ``walk.advance``; nothing but the answers comes back.
+        """
+        ...
+
     def perturb(
         self,
         values: np.ndarray,
@@ -115,6 +124,17 @@ class Curator(Protocol):
 
         ``sensitivity`` is in L2 norm; a float bounds the norm of one record's contribution.
         ``share`` is the part of the request's budget that this release uses.
+        """
+        ...
+
+    def noise_level(
+        self, sensitivity: float | Sensitivity, *, share: float = 1.0, name: str | None = None
+    ) -> float:
+        """Standard deviation of the noise that `perturb` would add; releases nothing.
+
+        Public: it follows from schedule and budget alone. ``share`` may be anything above zero.
+        Where ``name`` is a request for selections, the answer is the scale of the Gumbel noise
+        that makes the same choices, and ``sensitivity`` is what `select` calls ``reach``.
         """
         ...
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsedp.mechanisms.curator import Curator, Objective
+from sparsedp.mechanisms.walk import Walk
 from sparsedp.privacy import PublicFacts, Sensitivity
 
 
@@ -44,6 +45,10 @@ class NarrowedCurator:
         """Release several candidates, best first."""
         return self.curator.select_many(scores, reach, count, excluded=excluded, name=name)
 
+    def select_along(self, walk: Walk, count: int, *, name: str | None = None) -> np.ndarray:
+        """Release one vertex per step of a walk."""
+        return self.curator.select_along(walk, count, name=name)
+
     def perturb(
         self,
         values: np.ndarray,
@@ -54,6 +59,12 @@ class NarrowedCurator:
     ) -> np.ndarray:
         """Release an array with Gaussian noise."""
         return self.curator.perturb(values, sensitivity, share=share, name=name)
+
+    def noise_level(
+        self, sensitivity: float | Sensitivity, *, share: float = 1.0, name: str | None = None
+    ) -> float:
+        """Standard deviation of the noise that `perturb` would add."""
+        return self.curator.noise_level(sensitivity, share=share, name=name)
 
     def count(self, value: int, lower: int, upper: int, *, name: str | None = None) -> int:
         """Release a whole number."""

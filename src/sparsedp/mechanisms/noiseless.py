@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sparsedp.mechanisms.curator import MINIMUM_TOLERANCE, Objective
+from sparsedp.mechanisms.walk import Walk, one_by_one
 from sparsedp.privacy import PublicFacts, Sensitivity
 
 
@@ -57,6 +58,10 @@ class NoiselessCurator:
             ranked[excluded] = -np.inf
         return np.argsort(-ranked, kind="stable")[:count]
 
+    def select_along(self, walk: Walk, count: int, *, name: str | None = None) -> np.ndarray:
+        """The best vertex at every step."""
+        return one_by_one(self, walk, count, name=name)
+
     def perturb(
         self,
         values: np.ndarray,
@@ -67,6 +72,12 @@ class NoiselessCurator:
     ) -> np.ndarray:
         """The values as they are."""
         return np.array(values, dtype=float)
+
+    def noise_level(
+        self, sensitivity: float | Sensitivity, *, share: float = 1.0, name: str | None = None
+    ) -> float:
+        """There is none."""
+        return 0.0
 
     def count(self, value: int, lower: int, upper: int, *, name: str | None = None) -> int:
         """The value, clipped."""

@@ -7,6 +7,7 @@ import numpy as np
 from sparsedp.mechanisms.count import noisy_count
 from sparsedp.mechanisms.curator import MINIMUM_TOLERANCE, Objective
 from sparsedp.mechanisms.entropy import KeyStream
+from sparsedp.mechanisms.lazy import exponential_walk, laplace_walk
 from sparsedp.mechanisms.linear import (
     gamma_linear_term,
     gaussian_linear_term,
@@ -19,6 +20,7 @@ from sparsedp.mechanisms.select import (
     exponential_top_k,
     laplace_noisy_max,
 )
+from sparsedp.mechanisms.walk import Walk, one_by_one
 from sparsedp.privacy import Budget, LaplaceVotes, PublicFacts, PureMinima, Sensitivity
 from sparsedp.privacy.published import LaplaceSelections
 
@@ -106,6 +108,27 @@ class NoisyCurator:
         self._released(count)
         return chosen
 
+    def select_along(self, walk: Walk, count: int, *, name: str | None = None) -> np.ndarray:
+        """Release one vertex per step of a walk.
+
+        Notes
+        -----
+        *Privacy.* All selections are charged before the first word of noise is drawn.
+        """
+        compact = walk.compact()
+        if compact is None:
+            return one_by_one(self, walk, count, name=name)
+        assert len(compact.steps) == count, "a walk has as many steps as selections"
+        event = self._budget.charge_selections(count, name)
+        assert not isinstance(event, LaplaceVotes), "votes choose several at once"
+        if isinstance(event, LaplaceSelections):
+            chosen = laplace_walk(compact, event.scale * compact.bound, self._stream)
+        else:
+            score_range = self._range(compact.bound)
+            chosen = exponential_walk(compact, event.epsilon0, score_range, self._stream)
+        self._released(count)
+        return chosen
+
     def perturb(
         self,
         values: np.ndarray,
@@ -116,15 +139,21 @@ class NoisyCurator:
     ) -> np.ndarray:
         """Release an array with Gaussian noise."""
         mu = self._budget.charge_gaussian(share, name)
-        if self._budget.calibration == "published":
-            assert not isinstance(sensitivity, Sensitivity), "a paper states one number"
-            norm = sensitivity
-        else:
-            declared = Sensitivity.of_sum(sensitivity)
-            norm = declared.under(self.public.neighbors) * SUMMATION_SLACK
-        release = gaussian_release(values, norm, mu, self._stream)
+        release = gaussian_release(values, self._norm(sensitivity), mu, self._stream)
         self._released(0)
         return release
+
+    def noise_level(
+        self, sensitivity: float | Sensitivity, *, share: float = 1.0, name: str | None = None
+    ) -> float:
+        """Standard deviation of the noise that `perturb` would add, up to rounding.
+
+        Where ``name`` is a request for selections: the scale of their Gumbel noise.
+        """
+        epsilon0 = self._budget.selection_epsilon0(name)
+        if epsilon0 is not None:
+            return self._range(sensitivity) / epsilon0
+        return self._norm(sensitivity) / self._budget.gaussian_mu(share, name)
 
     def count(self, value: int, lower: int, upper: int, *, name: str | None = None) -> int:
         """Release a whole number, clipped to [lower, upper], with pure differential privacy."""
@@ -179,6 +208,13 @@ class NoisyCurator:
     def close(self) -> None:
         """Raise unless exactly the scheduled releases have been made."""
         self._budget.close()
+
+    def _norm(self, sensitivity: float | Sensitivity) -> float:
+        if self._budget.calibration == "published":
+            assert not isinstance(sensitivity, Sensitivity), "a paper states one number"
+            return sensitivity
+        declared = Sensitivity.of_sum(sensitivity)
+        return declared.under(self.public.neighbors) * SUMMATION_SLACK
 
     def _range(self, reach: float | Sensitivity) -> float:
         return Sensitivity.of_scores(reach).under(self.public.neighbors) * SUMMATION_SLACK

@@ -16,7 +16,7 @@ from sparsedp.privacy.events import (
 from sparsedp.privacy.neighbors import Neighbors
 from sparsedp.privacy.published import GaussianReleases, LaplaceSelections, PublishedSchedule
 from sparsedp.privacy.published_minima import LaplaceVotes
-from sparsedp.privacy.schedule import Schedule
+from sparsedp.privacy.schedule import Schedule, Select
 
 ROUNDING = 1e-9
 """Shares of a Gaussian request may add up to 1 with this much rounding."""
@@ -66,6 +66,7 @@ class Budget:
         self.calibration = "published" if isinstance(schedule, PublishedSchedule) else "sound"
         self.names = tuple(request.name for request in schedule.requests)
         self.delta = delta
+        self._limits = _limits(schedule, self.events)
         self._spent = [0.0] * len(self.events)
 
     @classmethod
@@ -74,13 +75,14 @@ class Budget:
         budget = cls(Schedule(()), epsilon=1.0, delta=0.5, neighbors="add_remove")
         budget.schedule, budget.events = schedule, events
         budget.names = tuple(request.name for request in schedule.requests)
+        budget._limits = _limits(schedule, events)
         budget._spent = [0.0] * len(events)
         return budget
 
     @property
     def n_releases(self) -> int:
         """Selections and other releases of the schedule: what a progress bar counts to."""
-        return sum(_units(event) for event in self.events)
+        return sum(self._limits)
 
     def proven_epsilon(self) -> float:
         """The epsilon that the accountant proves for the events at delta; may be infinite."""
@@ -103,7 +105,7 @@ class Budget:
                     f"{self.names[index]!r} was asked for after {self.names[later]!r}, "
                     "against the schedule"
                 )
-        self._charge(index, count, event.count)
+        self._charge(index, count, self._limits[index])
         return event
 
     def charge_gaussian(self, share: float = 1.0, name: str | None = None) -> float:
@@ -114,9 +116,23 @@ class Budget:
         index, event = self._find(name, (Gaussians, GaussianReleases))
         if isinstance(event, GaussianReleases):
             self._charge(index, 1, event.count)
+        else:
+            self._charge(index, share, 1)
+        return self.gaussian_mu(share, name)
+
+    def gaussian_mu(self, share: float = 1.0, name: str | None = None) -> float:
+        """Sensitivity over noise of a Gaussian release with this share; charges nothing."""
+        _, event = self._find(name, (Gaussians, GaussianReleases))
+        if isinstance(event, GaussianReleases):
             return 1 / event.multiplier
-        self._charge(index, share, 1)
         return event.mu * math.sqrt(share)
+
+    def selection_epsilon0(self, name: str | None) -> float | None:
+        """Bounded range of the selections of this name, None if it has none; charges nothing."""
+        for own, event in zip(self.names, self.events, strict=True):
+            if own == name and isinstance(event, Selections):
+                return event.epsilon0
+        return None
 
     def charge_count(self, name: str | None = None) -> PureReleases:
         """Charge a count; the answer carries its epsilon."""
@@ -132,10 +148,10 @@ class Budget:
 
     def close(self) -> None:
         """Raise unless exactly the scheduled releases have been made."""
-        for name, event, spent in zip(self.names, self.events, self._spent, strict=True):
-            if abs(spent - _units(event)) > ROUNDING:
+        for name, limit, spent in zip(self.names, self._limits, self._spent, strict=True):
+            if abs(spent - limit) > ROUNDING:
                 raise UnscheduledRelease(
-                    f"{spent:g} of {_units(event)} scheduled for {name!r} was released"
+                    f"{spent:g} of {limit} scheduled for {name!r} was released"
                 )
 
     def _find(self, name: str | None, kinds: tuple[type[Kind], ...]) -> tuple[int, Kind]:
@@ -160,6 +176,16 @@ class Budget:
 
 
 _PUBLISHED = (LaplaceSelections, GaussianReleases, LaplaceVotes)
+
+
+def _limits(
+    schedule: Schedule | PublishedSchedule, events: tuple[Released, ...]
+) -> tuple[int, ...]:
+    """What has to be released of every request."""
+    return tuple(
+        request.drawn if isinstance(request, Select) and request.drawn else _units(event)
+        for request, event in zip(schedule.requests, events, strict=True)
+    )
 
 
 def _units(event: Released) -> int:

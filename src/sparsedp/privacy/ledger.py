@@ -2,17 +2,21 @@
 
 import atexit
 import json
+import math
 import os
 import shutil
 import sqlite3
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from sparsedp.privacy.accountants import PrivacyProfile
+from sparsedp.privacy.events import PureReleases
 from sparsedp.privacy.neighbors import NEIGHBORS, Neighbors
 
 
@@ -141,6 +145,32 @@ class Ledger:
             rows = db.execute("SELECT epsilon, delta, neighbors FROM charges").fetchall()
         left = _remaining((self.epsilon, self.delta), rows)
         return Remaining(float(left[0]), float(left[1]))
+
+    def planned_total(self) -> float:
+        """Epsilon of all charges at the ledger's delta, if they had been planned beforehand.
+
+        Returns
+        -------
+        float
+            At most the sum of the epsilons, far less for many small ones. What the ledger
+            enforces is the sum.
+
+        Notes
+        -----
+        *Privacy.* The best bound that holds for all (epsilon, delta) mechanisms (Kairouz, Oh and
+        Viswanath 2015). It holds if the number of charges and their sizes were decided before
+        the first result was seen, as in a grid search; which models are fitted may depend on
+        earlier results. For sizes chosen along the way only the sum holds (accounting.md).
+        """
+        charges = [charge for charge in self.history() if charge.epsilon > 0]
+        total = math.fsum(charge.epsilon for charge in charges)
+        leaks = math.fsum(math.log1p(-charge.delta) for charge in self.history())
+        spare = -math.expm1(math.log1p(-self.delta) - leaks) * (1 - 1e-9)
+        if not charges or spare <= 1e-300:
+            return total
+        counts = Counter(charge.epsilon for charge in charges)
+        profile = PrivacyProfile(tuple(PureReleases(e, n) for e, n in counts.items()))
+        return min(total, profile.epsilon(spare))
 
     def history(self) -> list[Charge]:
         """All charges, oldest first."""

@@ -27,6 +27,10 @@ class PublicFacts:
         Known only under replace-one; under add/remove the number of records is itself private.
     row_norm : float or None
         Declared L2 bound of a record's features.
+    half_width : float
+        Half the width of the bounds of a feature, in declared units: the median over features.
+    loss : str or None
+        Class of the loss that will be minimized, such as "Logistic"; None if that is left open.
     initial_weights : ndarray or None
         Weights of a public model to start from, in unit coordinates.
     """
@@ -38,6 +42,8 @@ class PublicFacts:
     neighbors: Neighbors = "add_remove"
     n_records: int | None = None
     row_norm: float | None = None
+    half_width: float = 1.0
+    loss: str | None = None
     initial_weights: np.ndarray | None = None
 
     @property

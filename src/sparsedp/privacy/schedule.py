@@ -16,22 +16,29 @@ class Select:
     Parameters
     ----------
     count : int
-        How many, at most.
+        How many are paid for, at most.
     share : float, default=1.0
         Part of the budget, relative to the other ``Select`` and ``Perturb`` requests.
     name : str, default="select"
         How the ledger calls it; unique within a schedule.
+    drawn : int, optional
+        How many are made, where several that see the same released values cost no more than
+        fewer do, since one record cannot move all of them in full. The solver's note proves it
+        (accounting.md, section 3, has the condition). By default ``count``.
     """
 
     count: int
     share: float = 1.0
     name: str = "select"
+    drawn: int | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.count, bool) or not isinstance(self.count, int) or self.count < 1:
             raise ValueError(
                 f"{self.name}: count must be an integer of at least 1, got {self.count!r}"
             )
+        if self.drawn is not None and self.drawn < self.count:
+            raise ValueError(f"{self.name}: {self.count} selections pay for {self.drawn} only")
         _check_share(self.name, self.share)
 
 

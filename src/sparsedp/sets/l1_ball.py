@@ -33,6 +33,16 @@ class L1Ball:
         moved.flat[entry] += step * (-self.radius if negative else self.radius)
         return moved
 
+    def combination(
+        self, vertices: np.ndarray, shares: np.ndarray, shape: tuple[int, ...]
+    ) -> np.ndarray:
+        """Sum of vertices, each times its share."""
+        size = int(np.prod(shape))
+        weights = np.zeros(size)
+        signs = np.where(vertices < size, self.radius, -self.radius)
+        np.add.at(weights, vertices % size, signs * shares)
+        return weights.reshape(shape)
+
     def gap(self, weights: np.ndarray, gradient: np.ndarray) -> float:
         """Frank-Wolfe gap: the loss at ``weights`` is at most this above its least in the ball."""
         return float((weights * gradient).sum() + self.radius * np.abs(gradient).max())

@@ -6,9 +6,11 @@ A new solver is one file and its note here, one line in ``BY_NAME`` and one in t
 from collections.abc import Callable
 
 from sparsedp.solvers.admm import ADMM
+from sparsedp.solvers.certificate import Certificate
 from sparsedp.solvers.frank_wolfe import FrankWolfe
 from sparsedp.solvers.greedy_coordinate import GreedyCoordinateDescent
 from sparsedp.solvers.ight import IGHT
+from sparsedp.solvers.lasso import DidNotConverge, Lasso
 from sparsedp.solvers.multinomial_lasso import MultinomialLasso
 from sparsedp.solvers.noisy_gd import NoisyGD
 from sparsedp.solvers.noisy_min import NoisyMinScreening
@@ -41,8 +43,11 @@ __all__ = [
     "ADMM",
     "BY_NAME",
     "IGHT",
+    "Certificate",
+    "DidNotConverge",
     "FrankWolfe",
     "GreedyCoordinateDescent",
+    "Lasso",
     "MultinomialLasso",
     "NoisyGD",
     "NoisyMinScreening",

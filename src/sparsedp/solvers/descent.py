@@ -9,6 +9,7 @@ from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Logistic, Loss, Multinomial
 from sparsedp.mechanisms import Curator
 from sparsedp.privacy import Perturb, Schedule
+from sparsedp.solvers.descent_records import ClippedGradient, Lengths
 from sparsedp.solvers.descent_scale import Clip, Moments, Pace
 from sparsedp.solvers.solver import check_positive_integer
 
@@ -64,7 +65,6 @@ def descend(
     view = working_view(data)
     moments = Moments.release(view, curator, MOMENTS.name, centered=data.intercept)  # released
     frame = Frame(data, view, moments.center)
-    lengths = frame.lengths()  # private
     curvature = curvature_of(loss)
     pace = Pace(step_size / (curvature * moments.variance))
     clipping = Clip.start(clip, moments.length(data.intercept), loss, public.weights_shape)
@@ -73,15 +73,10 @@ def descend(
     spread = PRIOR if initial is None else TRUST
     w = frame.project(anchor, projection)
     for _ in range(n_steps):
-        derivative = loss.derivative(frame.margins(w), data.target)  # private
         norm = math.inf if curator.noiseless else clipping.bound
-        derivative, used = clipped(derivative, lengths, norm)  # private
+        sums, used = frame.gradient(loss, w, norm)  # private
         gradient, noise = clipping.release(
-            curator,
-            frame.gradient(derivative),
-            used,
-            n_records=moments.n_records,
-            n_steps=n_steps,
+            curator, sums, used, n_records=moments.n_records, n_steps=n_steps
         )  # released
         pace.follow(w[:d], gradient[:d], noise)
         # What all steps together tell has this variance, per margin; against it stands the spread.
@@ -103,20 +98,6 @@ def curvature_of(loss: Loss) -> float:
 def working_view(data: Dataset) -> Dataset:
     """Declared units where records have a declared norm, else the unit box."""
     return data if data.row_norm is None else data.declared_units()
-
-
-def clipped(
-    derivative: np.ndarray, lengths: np.ndarray, bound: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Shrink derivatives until derivative times length keeps the bound (private).
-
-    A record's derivative is shrunk as a whole, so that for several classes it keeps its direction.
-    The second array says which part of the bound each record uses.
-    """
-    sizes = np.abs(derivative) if derivative.ndim == 1 else np.linalg.norm(derivative, axis=1)
-    used = sizes * lengths / bound
-    shrink = 1 / np.maximum(used, 1)
-    return (derivative.T * shrink).T, np.minimum(used, 1)
 
 
 def check_descent(n_steps: int, step_size: float, clip: float | None) -> None:
@@ -141,29 +122,16 @@ class Frame:
 
     def __init__(self, data: Dataset, view: Dataset, center: np.ndarray) -> None:
         self.data, self.view, self.center = data, view, center
+        self.origin = center if data.intercept else None
+        self._lengths = view.derive(Lengths(self.origin))  # private
 
-    def margins(self, w: np.ndarray) -> np.ndarray:
-        """Products of centered records and weights (private)."""
-        return self.view.matvec(w) - self.center @ w[: len(self.center)]
+    def gradient(self, loss: Loss, w: np.ndarray, norm: float) -> tuple[np.ndarray, np.ndarray]:
+        """Sum of the centered records' gradients, each clipped to a norm (private).
 
-    def gradient(self, derivative: np.ndarray) -> np.ndarray:
-        """Sum of centered records times derivatives (private)."""
-        sums = self.view.rmatvec(derivative)
-        if self.data.intercept:
-            sums[:-1] -= np.multiply.outer(self.center, sums[-1])
-        return sums
-
-    def lengths(self) -> np.ndarray:
-        """L2 norms of centered records, the constant column included (private).
-
-        Rounding may only lengthen them: what cancels leaves an error of the size of rounding in
-        the terms, which the allowance covers.
+        Also the sum of squares of the part of the norm that each record uses.
         """
-        squares = self.view.row_norms() ** 2
-        shift = self.center @ self.center
-        along = self.view.matvec(np.pad(self.center, (0, int(self.data.intercept))))
-        allowance = 1e-12 * (squares + shift)
-        return np.sqrt(np.maximum(squares - 2 * along + shift, self.data.intercept) + allowance)
+        function = ClippedGradient(loss, w, self.origin, norm)
+        return self.view.total(function, self._lengths)
 
     def enter(self, weights: np.ndarray) -> np.ndarray:
         """Weights of the unit box in these coordinates."""

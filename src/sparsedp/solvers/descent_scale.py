@@ -9,11 +9,9 @@ from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Loss
 from sparsedp.mechanisms import Curator
 from sparsedp.privacy import Sensitivity
+from sparsedp.solvers.descent_records import MomentSums
 
 TINY = float(np.finfo(float).tiny)
-
-N_PROBES = 64
-"""Zeros that ride along with a query: their answers are pure noise and tell its size."""
 
 SIDE = 0.3
 """Weight of the count and of the mean square beside the sums of features."""
@@ -26,11 +24,6 @@ LOUD = 0.01
 
 TURN = 0.5
 """Cosine of two gradients in a row beyond which the step grows, and below minus which it halves."""
-
-
-def probed(answer: np.ndarray) -> float:
-    """Standard deviation of the noise in an answer that ends with probes."""
-    return float(np.sqrt(np.mean(answer[-N_PROBES:] ** 2)))
 
 
 @dataclass(frozen=True)
@@ -64,18 +57,14 @@ class Moments:
         d = view.n_features
         bound = float(np.sqrt(view.norm_bound**2 - view.intercept))
         side = SIDE if centered else 1.0
-        squares = np.minimum(view.row_norms() ** 2 - view.intercept, bound**2)  # private
-        sums = view.rmatvec(np.ones(view.n_records))[:d] if centered else np.zeros(0)  # private
-        sides = side * np.array([bound * view.n_records, squares.sum() / bound])  # private
-        answer = curator.perturb(
-            np.concatenate([sums, sides, np.zeros(N_PROBES)]),
-            Sensitivity(
-                add_remove=float(bound * np.sqrt(centered + 2 * side**2)),
-                replace_one=bound * (2 if centered else side),
-            ),
-            name=name,
-        )  # released
-        noise = probed(answer)
+        sums, squares = view.total(MomentSums(bound, centered))  # private
+        sides = side * np.array([bound * view.n_records, float(squares) / bound])  # private
+        reach = Sensitivity(
+            add_remove=float(bound * np.sqrt(centered + 2 * side**2)),
+            replace_one=bound * (2 if centered else side),
+        )
+        answer = curator.perturb(np.concatenate([sums, sides]), reach, name=name)  # released
+        noise = curator.noise_level(reach, name=name)
         count, square = answer[len(sums) : len(sums) + 2] / (side * np.array([bound, 1 / bound]))
         n_records = max(count, 2 * noise / (side * bound), 1.0)
         if curator.public.n_records is not None:
@@ -84,6 +73,8 @@ class Moments:
         if centered:
             limits = (-1.0, 1.0) if view.view == "unit" else view.bounds.arrays(d)
             center = np.clip(answer[:d] / n_records, *limits)
+            # Nor is a mean longer than the longest record.
+            center *= min(1.0, bound / max(float(np.linalg.norm(center)), TINY))
             # Means that are mostly noise are better taken as zero (James and Stein, 1961).
             blur = (noise / n_records) ** 2
             center *= max(0.0, 1 - d * blur / max(center @ center, TINY))
@@ -155,7 +146,7 @@ class Clip:
         self,
         curator: Curator,
         sums: np.ndarray,
-        used: np.ndarray,
+        used: np.ndarray | float,
         *,
         n_records: float,
         n_steps: int,
@@ -167,9 +158,9 @@ class Clip:
         ----------
         curator : Curator
         sums : ndarray
-            Sum of the records' contributions, each of norm ``used * bound`` at most. Private.
-        used : ndarray of shape (n,)
-            In [0, 1]. Private.
+            Sum of the records' contributions, each of norm ``bound`` at most. Private.
+        used : float
+            Sum of squares of the part of the bound, in [0, 1], that each record uses. Private.
         n_records : float
             Released or public.
         n_steps : int
@@ -185,14 +176,13 @@ class Clip:
         """
         norm = self.bound
         weight = 0.0 if curator.noiseless or self.fixed else RIDER
-        rider = weight * norm * float((used**2).sum())  # private
+        rider = weight * norm * float(used)  # private
+        reach = Sensitivity(add_remove=norm * math.sqrt(1 + weight**2), replace_one=2 * norm)
+        share /= n_steps
         answer = curator.perturb(
-            np.concatenate([sums.ravel(), [rider], np.zeros(N_PROBES)]),
-            Sensitivity(add_remove=norm * math.sqrt(1 + weight**2), replace_one=2 * norm),
-            share=share / n_steps,
-            name="gradient",
+            np.append(sums.ravel(), rider), reach, share=share, name="gradient"
         )  # released
-        noise = probed(answer) / n_records
+        noise = curator.noise_level(reach, share=share, name="gradient") / n_records
         if weight:
             use = answer[sums.size] / (weight * norm * n_records)
             self._follow(float(use), math.sqrt(sums.size / n_steps) * noise / norm)

@@ -15,6 +15,9 @@ from sparsedp.solvers.solver import (
     check_positive_integer,
     refuse_initial_model,
 )
+from sparsedp.solvers.vertex_walk import VertexWalk
+
+MODES = ("auto", "lazy", "full")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +37,10 @@ class FrankWolfe:
     clip : float
         Derivatives beyond this are clipped: a smaller clip needs less noise, and records that are
         already badly predicted pull no harder than the others.
+    mode : {"auto", "lazy", "full"}
+        Which scores are computed in a step: those that can matter, or all of them ("full"). The
+        model has the same distribution; only "full" takes a time that hardly depends on the
+        records. "auto" starts like "lazy" and computes all while that is faster.
     calibration : {"sound", "published"}
         "published" runs the paper's noise, steps and last iterate, to reproduce it.
 
@@ -46,12 +53,15 @@ class FrankWolfe:
     radius: float = 10.0
     n_steps: int = 100
     clip: float = 0.5
+    mode: str = "auto"
     calibration: str = "sound"
 
     def __post_init__(self) -> None:
         L1Ball(self.radius)
         check_positive_integer("n_steps", self.n_steps)
         check_calibration(self.calibration)
+        if self.mode not in MODES:
+            raise ValueError(f"mode must be one of {MODES}, got {self.mode!r}")
         if not self.clip > 0:
             raise ValueError(f"clip must be a positive number, got {self.clip!r}")
 
@@ -80,22 +90,32 @@ class FrankWolfe:
     def solve(self, data: Dataset, loss: Loss, curator: Curator) -> Solution:
         """Walk to one chosen vertex after another."""
         ball = L1Ball(self.radius)
+        shape = curator.public.weights_shape
         textbook = self.calibration == "published" or curator.noiseless
+        t = np.arange(self.n_steps)
+        # Equal weight for every choice: with noise, late choices are no better than early ones.
+        steps = 2 / (t + 3) if textbook else 1 / (t + 2)
+        walk = VertexWalk(
+            data,
+            loss,
+            ball,
+            steps,
+            shape,
+            clip=np.inf if curator.noiseless else self.clip,
+            bound=1.0 if self.calibration == "published" else None,  # as the paper has it
+            mode=self.mode,
+        )
+        vertices = curator.select_along(walk, self.n_steps, name="vertex")  # released
         first_averaged = self.n_steps - 1 if textbook else self.n_steps // 2
-        w = np.zeros(curator.public.weights_shape)
-        total = np.zeros_like(w)
-        for t in range(self.n_steps):
-            bound = self._bound(loss, w, curator)
-            scores = ball.scores(loss.gradient(data, w, bound))  # private
-            vertex = curator.select(scores, bound, signed=True, name="vertex")  # released
-            # Equal weight for every choice: with noise, late choices are no better than early ones.
-            w = ball.step_toward(w, vertex, 2 / (t + 3) if textbook else 1 / (t + 2))
-            if t >= first_averaged:
-                total += w
-        return Solution(weights=total / (self.n_steps - first_averaged))
+        shares = _shares(steps, first_averaged)
+        return Solution(weights=ball.combination(vertices, shares, shape))
 
-    def _bound(self, loss: Loss, w: np.ndarray, curator: Curator) -> float:
-        if self.calibration == "published":
-            return 1.0  # the Lipschitz constant that the paper uses
-        bound = loss.derivative_bound(w)
-        return bound if curator.noiseless else min(bound, self.clip)
+
+def _shares(steps: np.ndarray, first_averaged: int) -> np.ndarray:
+    """What each vertex contributes to the average of the points after the first so many steps."""
+    kept = np.zeros(len(steps))  # how much of a step is left, summed over the averaged points
+    later = 0.0
+    for t in reversed(range(len(steps))):
+        kept[t] = (t >= first_averaged) + later
+        later = (1 - steps[t]) * kept[t]
+    return steps * kept / (len(steps) - first_averaged)

@@ -21,13 +21,13 @@ from sparsedp.sets import L0Ball
 from sparsedp.solvers.descent import (
     Frame,
     check_descent,
-    clipped,
     curvature_of,
     descend,
     descent_schedule,
     working_view,
 )
-from sparsedp.solvers.descent_scale import N_PROBES, Clip, Moments, Pace, probed
+from sparsedp.solvers.descent_records import PeelingSums
+from sparsedp.solvers.descent_scale import Clip, Moments, Pace
 from sparsedp.solvers.solver import (
     Solution,
     check_calibration,
@@ -152,15 +152,13 @@ class IGHT:
     def _published(self, data: Dataset, loss: Loss, curator: Curator, ball: L0Ball) -> np.ndarray:
         view = working_view(data)
         frame = Frame(data, view, np.zeros(data.n_features))
-        lengths = frame.lengths()  # private
         bound = view.norm_bound if self.clip is None else float(self.clip)
         limit = math.inf if curator.noiseless else bound
         initial = curator.public.initial_weights
         w = np.zeros(curator.public.weights_shape) if initial is None else frame.enter(initial)
         w = frame.project(w, ball.threshold)
         for _ in range(self.n_steps):
-            derivative = loss.derivative(frame.margins(w), data.target)  # private
-            sums = frame.gradient(clipped(derivative, lengths, limit)[0])  # private
+            sums, _ = frame.gradient(loss, w, limit)  # private
             released = curator.perturb(sums, bound)
             w = w - self.step_size * released / data.n_records
             w = frame.project(w, ball.threshold)
@@ -176,35 +174,24 @@ class IGHT:
         w = np.zeros(public.weights_shape)
         for _ in range(self.n_steps):
             bound = clipping.bound
-            derivative = loss.derivative(frame.margins(w), data.target)  # private
-            # In the unit box no entry of a record's gradient exceeds its derivative; for several
-            # classes a feature's heaviness sums over them, so absolute derivatives are summed too.
-            sizes = np.abs(derivative.reshape(len(derivative), -1)).sum(axis=1)
-            used = sizes / (math.inf if curator.noiseless else bound)
-            derivative = (derivative.T / np.maximum(used, 1)).T  # private
-            sums = data.rmatvec(derivative)[:d]  # private
+            norm = math.inf if curator.noiseless else bound
+            peeling = PeelingSums(loss, w, frame.origin, norm)
+            sums, derivatives, used = data.total(peeling)  # private
             level, _ = clipping.release(
-                curator,
-                derivative.sum(axis=0),
-                np.minimum(used, 1),
-                n_records=n,
-                n_steps=self.n_steps,
-                share=LEVEL,
+                curator, derivatives, used, n_records=n, n_steps=self.n_steps, share=LEVEL
             )  # released
             # Centering by released figures: a record still moves no score by more than the bound.
             shift = n * np.multiply.outer(moments.center, level) + n / pace.rate * w[:d]
             scores = np.abs(sums - shift).reshape(d, -1).sum(axis=1)  # private
             chosen = curator.select_many(scores, bound, kept, name="features")  # released
-            probes = np.zeros((N_PROBES, *w.shape[1:]))
+            reach, share = bound * math.sqrt(kept) / n, (1 - LEVEL) / self.n_steps
             answer = curator.perturb(
-                np.concatenate([sums[chosen], probes]) / n,
-                bound * math.sqrt(kept) / n,
-                share=(1 - LEVEL) / self.n_steps,
-                name="gradient",
+                sums[chosen] / n, reach, share=share, name="gradient"
             )  # released
             gradient = np.zeros_like(w)
-            gradient[chosen] = answer[:kept] - np.multiply.outer(moments.center[chosen], level)
-            pace.follow(w[:d], gradient[:d], probed(answer))
+            gradient[chosen] = answer - np.multiply.outer(moments.center[chosen], level)
+            noise = curator.noise_level(reach, share=share, name="gradient")
+            pace.follow(w[:d], gradient[:d], noise)
             moved = w - pace.rate * gradient
             w = np.zeros_like(w)
             w[chosen] = moved[chosen]

@@ -21,6 +21,10 @@ from sparsedp.solvers.solver import Solution, check_calibration, refuse_initial_
 
 BALLS = ("joint", "per_class")
 
+PAID = {"add_remove": 2, "replace_one": 3}
+"""Selections that one step of all classes is worth: a record moves its own class by as much as all
+others together."""
+
 LIPSCHITZ = 2.0
 """What the paper scales its noise to: twice what a record adds to an entry of the gradient."""
 
@@ -38,7 +42,8 @@ class MultinomialLasso:
     radius : float
         Of the ball or balls, in unit coordinates.
     n_steps : int
-        Frank-Wolfe steps: selections of one ball, K times as many with one ball per class.
+        Frank-Wolfe steps: selections of one ball, K times as many with one ball per class, of
+        which two (under replace-one three) per step are paid for.
     clip : float
         Derivatives beyond this are shrunk.
     balls : {"joint", "per_class"}
@@ -49,7 +54,8 @@ class MultinomialLasso:
 
     Notes
     -----
-    *Privacy.* Only chosen vertices leave the data, each at the cost of one selection.
+    *Privacy.* Only chosen vertices leave the data, each by a selection. With one ball per class
+    the selections of a step share what one record can move.
     """
 
     radius: float = 10.0
@@ -87,7 +93,9 @@ class MultinomialLasso:
             return PublishedSchedule((self._published_request(public),))
         if self.balls == "joint":
             return self._joint().schedule(public)
-        return Schedule((Select(self.n_steps * public.n_outputs, name="vertex"),))
+        paid = min(public.n_outputs, PAID[public.neighbors])
+        drawn = self.n_steps * public.n_outputs
+        return Schedule((Select(self.n_steps * paid, name="vertex", drawn=drawn),))
 
     def solve(self, data: Dataset, loss: Loss, curator: Curator) -> Solution:
         """Walk to chosen vertices."""

@@ -87,8 +87,7 @@ class ObjectivePerturbation:
         self, public: PublicFacts, share: float
     ) -> Schedule | PublishedSchedule:
         """One minimum that is to cost this share, or, published, this part of epsilon."""
-        # One output may be labels or a number: the shape covers both.
-        shape = "any" if public.n_outputs == 1 else "multinomial"
+        shape = _shape(public)
         if self.calibration == "published":
             if public.n_outputs > 1:
                 raise ValueError(
@@ -103,6 +102,8 @@ class ObjectivePerturbation:
 
     def solve(self, data: Dataset, loss: Loss, curator: Curator) -> Solution:
         """Minimize once."""
+        if curator.public.loss not in (None, type(loss).__name__):
+            raise ValueError(f"planned for {curator.public.loss}, got {type(loss).__name__}")
         seen = l2_view(data)
         start = curator.public.initial_weights
         objective = RegularizedObjective(
@@ -119,3 +120,15 @@ class ObjectivePerturbation:
             # Adding the same to all classes changes no prediction: there is only noise in it.
             weights = weights - weights.mean(axis=1, keepdims=True)
         return Solution(weights=to_unit(weights, data))
+
+
+def _shape(public: PublicFacts) -> str:
+    """What the accountant may know about the loss; "any" covers labels and numbers."""
+    if public.n_outputs > 1:
+        return "multinomial"
+    match public.loss:
+        case "Logistic":
+            return "logistic"
+        case "Squared":
+            return "log_cosh"
+    return "any"

@@ -1,8 +1,9 @@
 """Whitened pursuit: choose features in a few private rounds, fit them by Newton-like steps.
 
-Proof: pursuit.md. The parts: pursuit_plan.py (how the budget is spent), pursuit_moments.py (noise
-of known size), pursuit_bounds.py (tighter bounds), pursuit_response.py (the losses),
-pursuit_step.py (the steps), pursuit_exact.py (the counterpart without noise).
+Proof: pursuit.md. The parts: pursuit_plan.py (how the budget is spent), pursuit_moments.py (the
+Gaussian budget), pursuit_bounds.py (tighter bounds), pursuit_response.py (the losses),
+pursuit_records.py (sums over blocks of records), pursuit_step.py (the steps), pursuit_exact.py
+(the counterpart without noise).
 """
 
 import math
@@ -45,15 +46,16 @@ class Pursuit:
 
     Notes
     -----
-    Declared bounds are tightened by private histograms where the data crowd at one end of them, and
-    predictions clip to the tightened ones; data around the middle of bounds that are far too wide
-    are not helped. Steps are Newton steps in coordinates where a noisy Gram matrix of the
-    chosen features is the identity, so there is no step size. Where a row norm is declared and
-    features are many, noise is added to the whole gradient instead of choosing one by one.
+    Declared bounds are tightened by private histograms where the data crowd at one end of them or
+    in the middle, and predictions clip to the tightened ones. Steps are Newton steps in coordinates
+    where a noisy Gram matrix of the chosen features is the identity, so there is no step size.
+    Where a row norm is declared and features are many, noise is added to the whole gradient instead
+    of choosing one by one.
 
-    A public model to start from gives its heaviest features and their weights for free; with
-    `n_nonzero` of them nothing is chosen privately, and the fit gets the whole budget. They are
-    not reconsidered, so start from a sparse model of fewer features, not from a dense one.
+    A public model to start from, dense or sparse, gives its heaviest features a head start in every
+    choice and lends the chosen ones their first weights; the final weights are pulled toward it as
+    far as noise drowns what sets them apart. So it counts where the budget is small, and is
+    forgotten where it is large.
 
     A bad idea with fewer than about 2000 records at epsilon = 0.1, or with hundreds of features
     where records times epsilon is below ten thousand: noise then chooses most of them.
@@ -77,21 +79,22 @@ class Pursuit:
     def schedule(self, public: PublicFacts) -> Schedule:
         """The selections, unless they are Gaussian too, and everything Gaussian."""
         plan = self._plan(public)
-        if not plan.selects:
+        if plan.by_rows:
             return Schedule((Perturb(name=REQUEST),))
-        selections = Select(plan.n_chosen, BOX.selection, name="features")
+        selections = Select(plan.size, BOX.selection, name="features")
         return Schedule((selections, Perturb(1 - BOX.selection, name=REQUEST)))
 
     def solve(self, data: Dataset, loss: Loss, curator: Curator) -> Solution:
         """Count, tighten the bounds, choose features round by round, fit."""
         plan = self._plan(curator.public)
         if curator.noiseless:
-            return Solution(forward_selection(data, loss, curator, plan.size, plan.start))
-        moments, shares = Moments.opened(curator), plan.shares
+            return Solution(forward_selection(data, loss, curator, plan.size))
+        moments, shares = Moments(curator), plan.shares
         whole = moments.deviation(1.0, sum(vars(shares).values()))
-        loudness = moments.deviation(1.0, shares.selection) * math.sqrt(plan.size)
-        loudness *= math.log(max(data.n_features, 3))
-        response = response_to(loss, data, moments, shares.counts, loudness)
+        # In one selection, if a record adds at most 1 to a score.
+        noise = moments.deviation(1.0, shares.selection) * math.sqrt(plan.size)
+        log_d = math.log(max(data.n_features, 3))
+        response = response_to(loss, data, moments, shares.counts, noise * log_d)
         if plan.by_rows:
             view = data.declared_units()
         else:
@@ -102,38 +105,36 @@ class Pursuit:
         blocks = plan.gram_blocks(rounds, shares.gram)
         gram_noise, floor = moments.deviation(*blocks[0]), ROW_FLOOR if plan.by_rows else FLOOR
         active = ActiveSet(view, response, moments, plan.size, gram_noise, floor)
-        step_share = shares.middle / len(blocks)
-        if len(plan.start):
-            active.add(plan.start, *blocks.pop(0))
-            active.weights = _recoded(plan.model, data, data.unit_map, view.unit_map)[active.rows]
-            active.step(step_share, shares.middle)
+        step_share = shares.middle / len(rounds)
         for count, block in zip(rounds, blocks, strict=True):
             centering = CENTERING if response.centered else 0.0
-            residuals, norm = response.for_selection(
-                active.residuals(), active.constant, step_share * centering
-            )
-            gradient = view.rmatvec(residuals)[: view.n_features]  # private
-            if plan.selects:
-                scores = np.linalg.norm(gradient, axis=1)  # private
+            gradient, norm = active.selection_gradient(step_share * centering)  # private, released
+            if plan.by_rows:
+                reach, share = norm * plan.row_length, shares.selection / len(rounds)
+                noisy = moments.release(gradient, reach, share)  # released
+                # The same odds as below where the largest of d Gaussians competes.
+                ahead = plan.prior * moments.deviation(reach, share) / math.sqrt(2 * log_d)
+                features = _heaviest(noisy, ahead, active.features, count)
+            else:
+                # A public head start moves no score between neighbors.
+                scores = np.linalg.norm(gradient, axis=1) + plan.prior * noise * norm  # private
                 features = curator.select_many(  # released
                     scores, norm, count, excluded=active.features, name="features"
                 )
-            else:
-                reach = norm * plan.row_length
-                noisy = moments.release(gradient, reach, shares.selection / len(rounds))  # released
-                features = _heaviest(noisy, active.features, count)
             active.add(features, *block)
+            if plan.model is not None:
+                model = _restricted(plan.model, active.features, data, view.unit_map)
+                active.weights[-count:] = model[features]
             active.step(step_share, shares.middle, centering)
 
         n_steps, n_averaged = N_STEPS, N_AVERAGED
         if plan.by_rows:
             n_steps, n_averaged = N_ROW_STEPS, N_ROW_AVERAGED
-        iterates = []
-        for _ in range(n_steps):
-            active.step(shares.fit / n_steps, shares.fit)
-            iterates.append(active.weights)
+        average, left = active.settle(n_steps, n_averaged, shares.fit)
+        if plan.model is not None:
+            model = _restricted(plan.model, active.features, data, view.unit_map)
+            average = active.pulled(average, model[active.rows], left)
         weights = np.zeros((data.n_columns, loss.n_outputs))
-        average = np.mean(iterates[-n_averaged:], axis=0)
         weights[active.rows] = average
         shape = curator.public.weights_shape
         if plan.by_rows:
@@ -145,11 +146,27 @@ class Pursuit:
         return Plan.of(public, self.n_nonzero or public.n_nonzero)
 
 
-def _heaviest(noisy: np.ndarray, excluded: np.ndarray, count: int) -> np.ndarray:
+def _heaviest(
+    noisy: np.ndarray, ahead: np.ndarray | float, excluded: np.ndarray, count: int
+) -> np.ndarray:
     """Features with the longest rows of a released gradient, longest first."""
-    lengths = np.linalg.norm(noisy, axis=1)
+    lengths = np.linalg.norm(noisy, axis=1) + ahead
     lengths[excluded] = -np.inf
     return np.argsort(-lengths, kind="stable")[:count]
+
+
+def _restricted(model: np.ndarray, features: np.ndarray, data: Dataset, new: UnitMap) -> np.ndarray:
+    """A public model with all but some features dropped, in other coordinates.
+
+    In declared units: what is dropped counts as zero, not as the middle of its bounds.
+    """
+    d = data.n_features
+    constant = model[d] if data.intercept else np.zeros(model.shape[1])
+    coef, constant = data.unit_map.to_original(model[:d], constant)
+    kept = np.zeros_like(coef)
+    kept[features] = coef[features]
+    kept, constant = new.from_original(kept, constant)
+    return np.vstack([kept, constant]) if data.intercept else kept
 
 
 def _recoded(weights: np.ndarray, data: Dataset, old: UnitMap, new: UnitMap) -> np.ndarray:

@@ -10,8 +10,11 @@ from sparsedp.data.dataset import Dataset
 from sparsedp.privacy import Sensitivity
 from sparsedp.solvers.pursuit_moments import Moments
 
-N_LEVELS = 7
-"""Bounds shrink to 2**-7 of their width at most."""
+N_LEVELS = 10
+"""Bounds shrink to 2**-10 of their width at most, about the middle ..."""
+
+N_END_LEVELS = 7
+"""... and to 2**-7 from one end: a few records far out may be what matters (cpusmall)."""
 
 TAIL = 0.05
 """Part of the records that may be clipped on one side of a feature."""
@@ -46,15 +49,15 @@ def tightened(
     """
     d = data.n_features
     counts = data.dyadic_counts(N_LEVELS)  # private
-    # A record is in at most one level of each of the 2d histograms; a replaced one leaves it for
+    # A record is in at most one level of each of the 3d histograms; a replaced one leaves it for
     # another.
-    reach = Sensitivity(add_remove=math.sqrt(2 * d), replace_one=2 * math.sqrt(d))
+    reach = Sensitivity(add_remove=math.sqrt(3 * d), replace_one=math.sqrt(6 * d))
     deviation = moments.deviation(reach, share)
     unused = 0.0
     if deviation > LOUDEST * n_records:
-        # Mean over features: each of the two rows of one record sums up to at most 1.
+        # Mean over features: each of the three rows of one record sums up to at most 1.
         counts = counts.mean(axis=0, keepdims=True)
-        reach = Sensitivity(add_remove=math.sqrt(2), replace_one=2.0)
+        reach = Sensitivity(add_remove=math.sqrt(3), replace_one=math.sqrt(6))
         share = unused = share / 2
         deviation = moments.deviation(reach, share)
     noisy = moments.release(counts, reach, share)  # released
@@ -63,7 +66,7 @@ def tightened(
 
 
 def _factors(noisy: np.ndarray, deviation: float, n_records: float) -> np.ndarray:
-    """Fractions of the width to keep, from the lower and from the upper bound: (features, 2).
+    """Fractions of the width to keep, from either bound or about the middle: (features, 3).
 
     The smallest 2**-b beyond which few records lie, as far as noise lets us see it.
     """
@@ -71,21 +74,22 @@ def _factors(noisy: np.ndarray, deviation: float, n_records: float) -> np.ndarra
     for b in range(1, N_LEVELS + 1):
         spread = deviation * math.sqrt(b)
         if spread <= LOUDEST * n_records:
-            factors[noisy[..., :b].sum(axis=-1) <= TAIL * n_records + spread] = 2.0**-b
-    # Records cannot crowd at both ends: believe the stronger claim.
-    weaker = factors > factors.min(axis=1, keepdims=True)
-    weaker[factors[:, 0] == factors[:, 1], 0] = True
-    factors[weaker] = 1.0
-    return factors
+            few = noisy[..., :b].sum(axis=-1) <= TAIL * n_records + spread
+            few[:, :2] &= b <= N_END_LEVELS
+            factors[few] = 2.0**-b
+    # Records cannot crowd at two places: believe the strongest claim.
+    strongest = np.argmin(factors, axis=1)[:, None] == np.arange(3)
+    return np.where(strongest, factors, 1.0)
 
 
 def _shrunk(data: Dataset, factors: np.ndarray) -> Bounds:
     """The bounds in force, shrunk: a function of released and public numbers."""
     lower, upper = data.bounds.arrays(data.n_features)
     width = upper - lower
-    from_below, from_above = np.broadcast_to(factors, (data.n_features, 2)).T
-    new_lower = np.where(from_above < 1, upper - from_above * width, lower)
-    new_upper = np.where(from_below < 1, lower + from_below * width, upper)
+    from_below, from_above, about_middle = np.broadcast_to(factors, (data.n_features, 3)).T
+    cut = (1 - about_middle) / 2 * width
+    new_lower = np.where(from_above < 1, upper - from_above * width, lower + cut)
+    new_upper = np.where(from_below < 1, lower + from_below * width, upper - cut)
     # Bounds far from zero and close together are not to be told apart when they shrink.
     blurred = new_upper - new_lower < 1e-9 * np.maximum(np.abs(lower), np.abs(upper))
     new_lower, new_upper = np.where(blurred, lower, new_lower), np.where(blurred, upper, new_upper)

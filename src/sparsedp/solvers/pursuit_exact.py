@@ -20,9 +20,7 @@ MOST_HALVINGS = 30
 """Of a step that does not lower the loss; beyond that rounding decides, and steps end."""
 
 
-def forward_selection(
-    data: Dataset, loss: Loss, curator: Curator, size: int, start: np.ndarray
-) -> np.ndarray:
+def forward_selection(data: Dataset, loss: Loss, curator: Curator, size: int) -> np.ndarray:
     """Add the feature with the steepest gradient, fit, and repeat.
 
     Parameters
@@ -33,8 +31,6 @@ def forward_selection(
         Answers exactly.
     size : int
         Features to use.
-    start : ndarray of int
-        Features to begin with.
 
     Returns
     -------
@@ -42,7 +38,7 @@ def forward_selection(
         Weights in unit coordinates, shaped as `curator.public.weights_shape`.
     """
     d, n_outputs = data.n_features, loss.n_outputs
-    features = start
+    features = np.zeros(0, dtype=np.intp)
     rows = np.concatenate([np.full(int(data.intercept), d), features])
     weights = _newton(data, loss, rows, np.zeros((len(rows), n_outputs)), N_STEPS)
     while len(features) < size:

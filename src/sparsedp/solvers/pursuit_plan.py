@@ -6,7 +6,6 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from sparsedp.privacy import Neighbors, PublicFacts, Sensitivity
-from sparsedp.solvers.pursuit_moments import PROBE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +37,9 @@ N_ROW_ROUNDS = 2
 
 FEWEST_ROUNDS = 2
 
+PRIOR = 2.0
+"""What a public model's word is worth: its features are e^2 times as likely to be chosen."""
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -47,10 +49,8 @@ class Plan:
     ----------
     size : int
         Features of the model.
-    start : ndarray of int
-        Features that a public model gives, heaviest first; the others are chosen privately.
-    model : ndarray of shape (n_columns, n_outputs)
-        The public model in unit coordinates; empty if there is none.
+    model : ndarray of shape (n_columns, n_outputs) or None
+        A public model in unit coordinates.
     by_rows : bool
         Whether records are bounded by their norm instead of feature by feature: noise then goes
         on the whole gradient, and there are no selections by the exponential mechanism.
@@ -59,8 +59,7 @@ class Plan:
     """
 
     size: int
-    start: np.ndarray
-    model: np.ndarray
+    model: np.ndarray | None
     by_rows: bool
     intercept: bool
     row_norm: float | None
@@ -72,24 +71,32 @@ class Plan:
         d = public.n_features
         if size > d:
             raise ValueError(f"n_nonzero={size} is more than the {d} features of the data")
-        start, model = np.zeros(0, dtype=np.intp), np.zeros((0, 0))
-        if public.initial_weights is not None:
-            model = public.initial_weights.reshape(public.n_columns, -1)
-            heights = np.linalg.norm(model[:d], axis=1)
-            start = np.argsort(-heights, kind="stable")[:size]
-            start = start[heights[start] > 0]
+        model = public.initial_weights
+        if model is not None:
+            model = model.reshape(public.n_columns, -1)
         # Noise of the largest of d Gaussians in every round, for rows of this norm, against that of
-        # the largest of d Gumbel variables in every selection, for features of ordinary size.
+        # the largest of d Gumbel variables in every selection, for features of ordinary width.
         log_d = math.log(max(d, 2))
+        gumbel = public.half_width * math.sqrt(size) * log_d
         by_rows = public.row_norm is not None and (
-            public.row_norm * math.sqrt(2 * N_ROW_ROUNDS * log_d) < math.sqrt(size) * log_d
+            public.row_norm * math.sqrt(2 * N_ROW_ROUNDS * log_d) < gumbel
         )
-        return cls(size, start, model, by_rows, public.intercept, public.row_norm, public.neighbors)
+        return cls(size, model, by_rows, public.intercept, public.row_norm, public.neighbors)
 
     @property
-    def n_chosen(self) -> int:
-        """Features to choose privately."""
-        return self.size - len(self.start)
+    def prior(self) -> np.ndarray | float:
+        """Head start of each feature in a selection, in units of its noise, by a public model.
+
+        The heaviest features of the model, as many as are chosen, get all of it, the others less.
+        """
+        if self.model is None:
+            return 0.0
+        d = len(self.model) - self.intercept
+        heights = np.linalg.norm(self.model[:d], axis=1)
+        enough = np.sort(heights)[-self.size]
+        if enough == 0:  # a sparse model: all its features are heavy
+            return PRIOR * (heights > 0)
+        return PRIOR * np.minimum(1, heights / enough)
 
     @property
     def row_length(self) -> float:
@@ -98,20 +105,13 @@ class Plan:
         return self.row_norm
 
     @property
-    def selects(self) -> bool:
-        """Whether the exponential mechanism chooses."""
-        return self.n_chosen > 0 and not self.by_rows
-
-    @property
     def shares(self) -> Shares:
         """Of the Gaussian request.
 
         It does not pay for selections by the exponential mechanism; `selection` is then what
-        their budget is worth on its scale. Without anything to choose, the others get more.
+        their budget is worth on its scale.
         """
-        parts = ROWS if self.by_rows else BOX
-        not_paid = 0.0 if self.by_rows and self.n_chosen else parts.selection
-        return parts.times((1 - PROBE) / (1 - not_paid))
+        return ROWS if self.by_rows else BOX.times(1 / (1 - BOX.selection))
 
     def rounds(self, n_records: float, curvature: float, noise: float) -> list[int]:
         """Numbers of features to choose in each round, the larger ones last.
@@ -120,27 +120,24 @@ class Plan:
         their number follows from released counts and from the noise of a sum that had the whole
         budget.
         """
-        if self.n_chosen == 0:
-            return []
         if self.by_rows:
-            n_rounds = min(N_ROW_ROUNDS, self.n_chosen)
+            n_rounds = min(N_ROW_ROUNDS, self.size)
         else:
             wanted = round(min(0.5 * n_records * curvature / (noise * self.size), 1e9))
-            n_rounds = min(max(wanted, FEWEST_ROUNDS), self.n_chosen)
-        smaller, n_larger = divmod(self.n_chosen, n_rounds)
+            n_rounds = min(max(wanted, FEWEST_ROUNDS), self.size)
+        smaller, n_larger = divmod(self.size, n_rounds)
         return [smaller] * (n_rounds - n_larger) + [smaller + 1] * n_larger
 
     def gram_blocks(self, rounds: list[int], share: float) -> list[tuple[Sensitivity, float]]:
-        """Sensitivity and share of each block of new Gram entries, the public model's first.
+        """Sensitivity and share of each block of new Gram entries, one per round.
 
         The shares give all entries the same noise. Proof of the sensitivities: pursuit.md.
         """
-        sizes = [len(self.start)] * (len(self.start) > 0) + rounds
         if self.by_rows:
-            reaches = [row_gram(self.row_length, self.intercept)] * len(sizes)
+            reaches = [row_gram(self.row_length, self.intercept)] * len(rounds)
         else:
-            before = np.cumsum([int(self.intercept), *sizes])
-            reaches = [box_gram(int(old), new) for old, new in zip(before, sizes, strict=False)]
+            before = np.cumsum([int(self.intercept), *rounds])
+            reaches = [box_gram(int(old), new) for old, new in zip(before, rounds, strict=False)]
         squares = [reach.under(self.neighbors) ** 2 for reach in reaches]
         return [
             (reach, share * square / sum(squares))

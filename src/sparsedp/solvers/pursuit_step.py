@@ -7,7 +7,16 @@ import numpy as np
 from sparsedp.data.dataset import Dataset
 from sparsedp.privacy import Sensitivity
 from sparsedp.solvers.pursuit_moments import Moments
-from sparsedp.solvers.pursuit_response import Response, shrunk
+from sparsedp.solvers.pursuit_records import (
+    Constant,
+    GramColumns,
+    SelectionGradient,
+    StepSums,
+    Whiten,
+    Widen,
+    target_of,
+)
+from sparsedp.solvers.pursuit_response import Response
 from sparsedp.solvers.solver import SolutionPath
 
 LONGEST_STEP = 2.0
@@ -47,21 +56,24 @@ class ActiveSet:
         self._gram_noise, self._floor = gram_noise, floor
         self._first = int(data.intercept)
         size = capacity + self._first
-        self._columns = np.ones((data.n_records, size), order="F")
         self._gram = np.zeros((size, size))
         self._gram[: self._first, : self._first] = response.n_records
         self.features = np.zeros(0, dtype=np.intp)
         self.weights = np.zeros((self._first, response.intercept.size))
         self.weights[:] = response.intercept
+        self._targets = data.derive(target_of)  # private
+        self._columns = data.derive(Constant(self._first))  # private
+        self._change_coordinates(np.eye(self._first), np.eye(self._first))
 
-    @property
-    def columns(self) -> np.ndarray:
-        """Of the features chosen so far, a constant one first if there is an intercept."""
-        return self._columns[:, : len(self.weights)]
+    def selection_gradient(self, share: float) -> tuple[np.ndarray, float]:
+        """Gradient over all features (private), and what one record moves an entry by at most.
 
-    def residuals(self) -> np.ndarray:
-        """Derivatives of the loss at the current weights (private)."""
-        return self._response.residuals(self.columns @ self.weights)
+        The bound is released at the cost of this share, where the response asks for it.
+        """
+        response, weights = self._response, self._unwhitening @ self.weights
+        norm = response.selection_norm(self._whitened, weights, self.constant, share)  # released
+        gradient = SelectionGradient(response.slopes, weights, norm)
+        return self._data.total(gradient, self._whitened), norm
 
     @property
     def rows(self) -> np.ndarray:
@@ -92,10 +104,10 @@ class ActiveSet:
     def add(self, features: np.ndarray, reach: Sensitivity, share: float) -> None:
         """Take in features (released or public) and release their part of the Gram matrix."""
         old, new = len(self.weights), len(self.weights) + len(features)
-        self._columns[:, old:new] = self._data.columns(features)
         self.features = np.concatenate([self.features, features])
         self.weights = np.pad(self.weights, ((0, len(features)), (0, 0)))
-        products = self.columns.T @ self._columns[:, old:new]  # private
+        self._columns = self._data.derive(Widen(features), self._columns)  # private
+        products = self._columns.total(GramColumns(old))  # private
         upper = np.arange(new)[:, None] <= np.arange(old, new)
         rows, columns = np.nonzero(upper)
         noisy = self._moments.release(products[upper], reach, share)  # released
@@ -111,7 +123,8 @@ class ActiveSet:
         # Directions that the noise of the Gram matrix drowns are not stretched further.
         raised = np.maximum(values, max(self._floor * noise, 1e-4))
         self._metric = vectors * raised @ vectors.T
-        self._whitening = vectors / np.sqrt(raised)
+        roots = np.sqrt(raised)
+        self._change_coordinates(vectors / roots, roots[:, None] * vectors.T)
         # Root mean square norm of a record in these coordinates. Noise spreads the eigenvalues by
         # up to twice its level and raises those that stand out by a known amount, but it leaves
         # their sum alone: what does not stand out shares the rest of the sum.
@@ -123,10 +136,38 @@ class ActiveSet:
         if not distinct.all():
             square += rest * float(np.mean(1 / raised[~distinct]))
         self._norm = math.sqrt(max(square, 1.0))
-        self._whitened = self.columns @ self._whitening  # private
-        self._norms = np.sqrt(np.einsum("ij,ij->i", self._whitened, self._whitened))  # private
 
-    def step(self, share: float, phase: float, centering: float = 0.0) -> None:
+    def _change_coordinates(self, whitening: np.ndarray, unwhitening: np.ndarray) -> None:
+        self._whitening, self._unwhitening = whitening, unwhitening
+        self._whitened = self._columns.derive(Whiten(whitening), self._targets)  # private
+
+    def settle(self, n_steps: int, n_averaged: int, share: float) -> tuple[np.ndarray, float]:
+        """Take the steps of the fit.
+
+        Returns
+        -------
+        average : ndarray
+            Mean weights of the last ones.
+        noise : float
+            What is left of the noise in it: standard deviation per whitened coordinate.
+        """
+        iterates, variances = [], []
+        for _ in range(n_steps):
+            variances.append(self.step(share / n_steps, share) ** 2)
+            iterates.append(self.weights)
+        average = np.mean(iterates[-n_averaged:], axis=0)
+        return average, math.sqrt(float(np.mean(variances)) / n_averaged)
+
+    def pulled(self, weights: np.ndarray, model: np.ndarray, noise: float) -> np.ndarray:
+        """Pull weights toward those of a public model, as far as noise may explain the distance.
+
+        By James and Stein (1961), in whitened coordinates, where noise is alike in all directions.
+        """
+        away = weights - model
+        square = float(np.sum(away * (self._metric @ away)))
+        return model + away * max(0.0, 1 - (away.size - 2) * noise**2 / max(square, 1e-300))
+
+    def step(self, share: float, phase: float, centering: float = 0.0) -> float:
         """Move the weights.
 
         Parameters
@@ -138,20 +179,31 @@ class ActiveSet:
             are clipped.
         centering : float
             Part of the step's share that was already spent.
+
+        Returns
+        -------
+        float
+            Standard deviation of the noise in the step, per whitened coordinate.
         """
         response, moments, n = self._response, self._moments, self._response.n_records
         size, unit_noise = len(self.weights), moments.deviation(1.0, phase)
         signal = n * response.curvature / (unit_noise * self._norm * math.sqrt(size))
-        clip = min(max(0.25 * math.sqrt(signal), 0.25), 1.0) * self._norm * response.scale
-        residuals = self.residuals()  # private
-        clipped = shrunk(residuals, clip / np.maximum(self._norms, 1e-9))  # private
-        gradient = moments.release(
-            self._whitened.T @ clipped, clip, share * (1 - CURVATURE_SHARE - centering)
-        )  # released
+        clip = clip_factor(signal) * self._norm * response.scale
+        sums = StepSums(response.slopes, self._unwhitening @ self.weights, clip)
+        exact, bends = self._whitened.total(sums)  # private
+        gradient_share = share * (1 - CURVATURE_SHARE - centering)
+        gradient = moments.release(exact, clip, gradient_share)  # released
         curvature = response.curvatures(
-            residuals, share * CURVATURE_SHARE, unit_noise * len(self._gram)
+            bends, share * CURVATURE_SHARE, unit_noise * len(self._gram)
         )  # released
         step = gradient / (n * curvature)
         lengths = np.linalg.norm(step, axis=0)
         step *= np.minimum(1, LONGEST_STEP / np.maximum(lengths, 1e-300))
         self.weights = self.weights - self._whitening @ step
+        noise = moments.deviation(clip, gradient_share) / (n * np.asarray(curvature))
+        return float(np.sqrt(np.mean(noise**2)))
+
+
+def clip_factor(signal: float) -> float:
+    """Where to clip records, over their root mean square norm: the louder the noise, the harder."""
+    return min(max(0.25 * math.sqrt(signal), 0.25), 1.0)

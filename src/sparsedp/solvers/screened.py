@@ -10,7 +10,25 @@ from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Logistic, Loss, Multinomial
 from sparsedp.mechanisms import Curator
 from sparsedp.mechanisms.narrowed import NarrowedCurator
-from sparsedp.privacy import Perturb, PublicFacts, PublishedSchedule, Schedule, Select, Sensitivity
+from sparsedp.privacy import (
+    Gaussians,
+    Perturb,
+    PublicFacts,
+    PublishedSchedule,
+    Schedule,
+    Select,
+    Selections,
+    Sensitivity,
+    calibrate,
+)
+from sparsedp.solvers.certificate import (
+    REQUEST,
+    Certificate,
+    Safety,
+    Screen,
+    gradient_safety,
+    selection_safety,
+)
 from sparsedp.solvers.frank_wolfe import FrankWolfe
 from sparsedp.solvers.solver import Solution, Solver, check_positive_integer
 
@@ -23,6 +41,19 @@ ROW_NORM_BINS = 48
 
 SHORTER_ROWS = 0.3
 """Part of the rows that are left alone when rows are shrunk to a common length."""
+
+BETA = 0.05
+"""Failure probability of the safety statement in the record."""
+
+
+@dataclass(frozen=True)
+class _Null:
+    """The released constant model."""
+
+    weights: np.ndarray
+    reach: float
+    """Where its derivatives are clipped."""
+    n_records: float
 
 
 @dataclass(frozen=True)
@@ -44,6 +75,9 @@ class Screened:
         "selection" draws the features one by one (noise grows with the root of ``n_keep``),
         "gradient" releases the whole gradient of length-clipped rows (noise grows with the typical
         row length, ``n_keep`` does not matter). "auto" compares the two by public numbers.
+    certificate : Certificate or None
+        Release, after the fit, an upper bound on what dropping features has cost; the record's
+        notes then have it.
 
     Notes
     -----
@@ -51,13 +85,15 @@ class Screened:
     solver asks for.
 
     *Safety.* With probability at least 1 - beta no dropped feature has a score above that of the
-    best possible cut by more than tau; screened.md has both numbers.
+    best possible cut by more than tau: :meth:`safety` says so before the fit, the notes of the
+    record after it.
     """
 
     solver: Solver = field(default_factory=FrankWolfe)
     n_keep: int | None = None
     share: float = 0.5
     method: str = "auto"
+    certificate: Certificate | None = None
 
     def __post_init__(self) -> None:
         if self.n_keep is not None:
@@ -68,6 +104,8 @@ class Screened:
             raise ValueError(
                 f"method must be 'auto', 'selection' or 'gradient', got {self.method!r}"
             )
+        if self.certificate is not None and not self.share + self.certificate.share < 1:
+            raise ValueError("screening and certificate leave nothing to the solver: lower a share")
 
     @property
     def caveats(self) -> tuple[str, ...]:
@@ -80,50 +118,99 @@ class Screened:
         inner = self.solver.schedule(kept)
         if isinstance(inner, PublishedSchedule):
             raise ValueError("Screened needs a solver with calibration='sound'")
-        rest = self.share / (1 - self.share) * inner.total_share
+        certified = 0.0 if self.certificate is None else self.certificate.share
+        unit = inner.total_share / (1 - self.share - certified)
+        screening = self.share * unit
         look = 1 - NULL_SHARE - (NORM_SHARE if self._uses_gradient(public) else 0)
-        screening = (
-            Perturb((1 - look) * rest, name="screen_scale"),
-            Perturb(look * rest, name="screen")
+        requests = (
+            Perturb((1 - look) * screening, name="screen_scale"),
+            Perturb(look * screening, name="screen")
             if self._uses_gradient(public)
-            else Select(kept.n_features, look * rest, name="screen"),
+            else Select(kept.n_features, look * screening, name="screen"),
+            *inner.requests,
         )
-        return Schedule((*screening, *inner.requests))
+        if self.certificate is None:
+            return Schedule(requests)
+        return Schedule((*requests, Perturb(certified * unit, name=REQUEST)))
 
     def solve(self, data: Dataset, loss: Loss, curator: Curator) -> Solution:
         """Screen, then fit on what was kept."""
-        kept = self.screen(data, loss, curator)
+        screen = self.screen(data, loss, curator)
+        kept = screen.kept
         facts = self._kept(curator.public)
         solution = self.solver.solve(data.features(kept), loss, NarrowedCurator(curator, facts))
         weights = np.zeros(curator.public.weights_shape)
         weights[kept] = solution.weights[: len(kept)]
         weights[curator.public.n_features :] = solution.weights[len(kept) :]
-        path = solution.path
+        bounds, path = _widened(solution.bounds, data, kept), solution.path
+        notes = (screen.sentence(), *solution.notes)
+        if self.certificate is not None:
+            view = data if bounds is None else data.tightened(bounds)
+            bound = self.certificate.release(view, loss, weights, kept, curator)
+            notes = (*notes, bound.sentence(screen.n_records))
         return Solution(
             weights=weights,
-            bounds=_widened(solution.bounds, data, kept),
+            bounds=bounds,
             path=None if path is None else replace(path, order=kept[path.order]),
+            notes=notes,
         )
 
-    def screen(self, data: Dataset, loss: Loss, curator: Curator) -> np.ndarray:
-        """Release the numbers of the kept features, in ascending order."""
-        public = curator.public
+    def safety(
+        self, public: PublicFacts, epsilon: float, delta: float, *, beta: float = BETA
+    ) -> Safety:
+        """What screening will promise at a budget, known before the fit.
+
+        Parameters
+        ----------
+        public : PublicFacts
+        epsilon, delta : float
+            The budget of the whole fit.
+        beta : float
+            Probability that the promise may fail.
+
+        Returns
+        -------
+        Safety
+            With ``tau`` in records: how many of them, each adding all that it may, outweigh the
+            noise. For the gradient method an upper limit, at the longest possible rows.
+        """
+        if not 0 < beta < 1:
+            raise ValueError(f"beta must be between 0 and 1, got {beta!r}")
+        event = calibrate(self.schedule(public), epsilon, delta)[1]
         n_keep = self._kept(public).n_features
-        null, bound = self._null_model(data, loss, curator)  # released
-        derivative = loss.derivative(data.matvec(null), data.target)  # private
+        if isinstance(event, Selections):
+            noise = Sensitivity.of_scores(1.0).under(public.neighbors) / event.epsilon0
+            return selection_safety(noise, public.n_features, n_keep, beta)
+        assert isinstance(event, Gaussians)
+        reach = _row_reach(math.sqrt(public.n_columns), public)
+        noise = Sensitivity.of_sum(reach).under(public.neighbors) / event.mu
+        return gradient_safety(noise, public.n_features, n_keep, public.n_outputs, beta)
+
+    def screen(self, data: Dataset, loss: Loss, curator: Curator) -> Screen:
+        """Release which features are kept."""
+        public = curator.public
+        d, n_keep = public.n_features, self._kept(public).n_features
+        null = self._null_model(data, loss, curator)  # released
+        bound = null.reach
+        derivative = loss.derivative(data.matvec(null.weights), data.target)  # private
         derivative = np.clip(derivative, -bound, bound)
         if self._uses_gradient(public):
             norms = data.row_norms()  # private
             norm = self._typical_norm(norms, public, curator)  # released
             shrunk = np.minimum(1, norm / np.maximum(norms, np.finfo(float).tiny))
             gradient = data.rmatvec((derivative.T * shrunk).T)  # private
-            reach = norm * bound * (1 if public.n_outputs == 1 else math.sqrt(2))
+            reach = bound * _row_reach(norm, public)
             scores = np.abs(curator.perturb(gradient, reach, name="screen"))  # released
-            ranked = _by_feature(scores)[: public.n_features]
-            return np.sort(np.argsort(-ranked, kind="stable")[:n_keep])
-        gradient = data.rmatvec(derivative)  # private
-        scores = _by_feature(np.abs(gradient))[: public.n_features]  # private
-        return np.sort(curator.select_many(scores, bound, n_keep, name="screen"))  # released
+            kept = np.argsort(-_by_feature(scores)[:d], kind="stable")[:n_keep]
+            noise = curator.noise_level(reach, name="screen")
+            safety = gradient_safety(noise, d, n_keep, public.n_outputs, BETA)
+        else:
+            gradient = data.rmatvec(derivative)  # private
+            scores = _by_feature(np.abs(gradient))[:d]  # private
+            kept = curator.select_many(scores, bound, n_keep, name="screen")  # released
+            noise = curator.noise_level(bound, name="screen")
+            safety = selection_safety(noise, d, n_keep, BETA)
+        return Screen(np.sort(kept), safety, bound, null.n_records)
 
     def _kept(self, public: PublicFacts) -> PublicFacts:
         n_keep = public.n_nonzero if self.n_keep is None else self.n_keep
@@ -144,7 +231,7 @@ class Screened:
         d, k = public.n_features, self._kept(public).n_features
         return k * math.log(max(d, 2)) / 2 > d / 9
 
-    def _null_model(self, data: Dataset, loss: Loss, curator: Curator) -> tuple[np.ndarray, float]:
+    def _null_model(self, data: Dataset, loss: Loss, curator: Curator) -> _Null:
         """The constant model, and where to clip its derivatives.
 
         At zero weights a feature's mean would weigh in every score; the constant takes it out.
@@ -158,6 +245,7 @@ class Screened:
             # One record is in one class; a replaced record leaves one class for another.
             one_hot = Sensitivity(add_remove=1.0, replace_one=math.sqrt(2))
             counts = curator.perturb(counts, one_hot, share=share, name="screen_scale")
+            n = counts.sum()
             logs = np.log(np.maximum(counts, 5.0))
             constant = logs[1] - logs[0] if public.n_outputs == 1 else logs - logs.mean()
             spread = math.inf
@@ -175,7 +263,8 @@ class Screened:
         if public.intercept:
             null[-1] = constant
         bound = loss.derivative_bound(null)
-        return null, bound if curator.noiseless else min(bound, spread)
+        n_records = float(n) if public.n_records is None else float(public.n_records)
+        return _Null(null, bound if curator.noiseless else min(bound, spread), n_records)
 
     def _typical_norm(self, norms: np.ndarray, public: PublicFacts, curator: Curator) -> float:
         """A length that most rows reach: longer rows are shrunk to it."""
@@ -188,6 +277,11 @@ class Screened:
         noisy = curator.perturb(histogram, one_hot, share=share, name="screen_scale")  # released
         total = np.cumsum(np.maximum(noisy, 0))
         return float(ends[np.searchsorted(total, SHORTER_ROWS * total[-1])])
+
+
+def _row_reach(norm: float, public: PublicFacts) -> float:
+    """L2 bound on a record's gradient, for rows of this norm and derivatives of at most 1."""
+    return norm * (1 if public.n_outputs == 1 else math.sqrt(2))
 
 
 def _widened(bounds: Bounds | None, data: Dataset, kept: np.ndarray) -> Bounds | None:

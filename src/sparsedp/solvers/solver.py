@@ -58,11 +58,14 @@ class Solution:
     path : SolutionPath or None
         Models with fewer features, computed from the same releases; None for those that leave
         out the lightest weights.
+    notes : tuple of str
+        Sentences for the record, about what was released besides the model.
     """
 
     weights: np.ndarray
     bounds: Bounds | None = None
     path: SolutionPath | None = None
+    notes: tuple[str, ...] = ()
 
 
 class Solver(Protocol):

@@ -1,7 +1,11 @@
 """Keep the heaviest weights of another solver's model (proof: sparsifier.md)."""
 
 import math
+import warnings
 from dataclasses import dataclass, field, replace
+from typing import Protocol, runtime_checkable
+
+import numpy as np
 
 from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Loss
@@ -10,7 +14,21 @@ from sparsedp.privacy import Count, PublicFacts, PublishedSchedule, RoundedCount
 from sparsedp.privacy.published import at_fraction
 from sparsedp.sets import L0Ball, n_features_used
 from sparsedp.solvers.frank_wolfe import FrankWolfe
+from sparsedp.solvers.lasso import Lasso
 from sparsedp.solvers.solver import Solution, Solver, check_calibration, check_positive_integer
+
+GHOST = 1e-6
+"""Weights below this part of the L1 norm are not counted: Frank-Wolfe never removes a vertex."""
+
+
+@runtime_checkable
+class WithRadius(Protocol):
+    """A solver over an L1 ball."""
+
+    @property
+    def radius(self) -> float:
+        """Of the ball."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -27,8 +45,9 @@ class Sparsifier:
         at the paper's budget the answer is a coin flip between the two ends of its range.
     count_fraction : float
         Part of epsilon that the count costs.
-    count_solver : Solver
-        Fitted without noise, to be counted; by default 50,000 Frank-Wolfe steps, as in the paper.
+    count_solver : Solver or None
+        Fitted without noise, to be counted. None takes :class:`Lasso` with the inner solver's
+        radius (10 if it has none), ``FrankWolfe(n_steps=50_000)`` is what the paper does.
     precision : float
         The count is multiplied by this: below 1 for fewer false features, above 1 for fewer missed.
     calibration : {"sound", "published"}
@@ -43,7 +62,7 @@ class Sparsifier:
     solver: Solver = field(default_factory=FrankWolfe)
     n_nonzero: int | str | None = None
     count_fraction: float = 0.05
-    count_solver: Solver = field(default_factory=lambda: FrankWolfe(n_steps=50_000))
+    count_solver: Solver | None = None
     precision: float = 1.0
     calibration: str = "sound"
 
@@ -105,11 +124,19 @@ class Sparsifier:
             return public.n_nonzero
         if isinstance(self.n_nonzero, int):
             return self.n_nonzero
-        model = self.count_solver.solve(data, loss, NoiselessCurator(public))  # private
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what a fit without noise says is private
+            weights = self._counted().solve(data, loss, NoiselessCurator(public)).weights  # private
+        weights = np.where(np.abs(weights) > GHOST * np.abs(weights).sum(), weights, 0)
+        used = n_features_used(weights, public.n_features)  # private
         lower, upper = self._range(public.n_features)
-        used = n_features_used(model.weights, public.n_features)  # private
         count = curator.count(used, lower, upper)  # released
         return min(round(count * self.precision), public.n_features)
+
+    def _counted(self) -> Solver:
+        if self.count_solver is not None:
+            return self.count_solver
+        return Lasso(radius=self.solver.radius if isinstance(self.solver, WithRadius) else 10.0)
 
     def _range(self, n_features: int) -> tuple[int, int]:
         # Between sqrt(d) and 2 sqrt(d), as the paper recommends. Whole numbers inside that range

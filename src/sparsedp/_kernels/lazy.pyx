@@ -1,0 +1,267 @@
+"""Selections along a walk over compact columns; the work is done in ``lazy_walk.h``.
+
+There is no reference of the same shape: what runs without a compiler is the plain loop over
+``select``, and that loop is also the oracle that the tests compare with.
+"""
+
+import numpy as np
+
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.string cimport memset
+
+COUNTERS = (
+    "refreshes", "passes", "points", "evaluations", "entries", "squeezed", "explicit", "resolved",
+    "eager", "light",
+)
+LOSSES = {"logistic": 0, "squared": 1, "multinomial": 2}
+
+cdef extern from "lazy_walk.h" nogil:
+    ctypedef struct walk_t:
+        int64_t n, n_features, n_columns
+        int n_outputs, loss
+        const int64_t* indptr
+        const int32_t* rows
+        const float* values
+        const float* dense
+        const double* offsets
+        const double* target
+        const float* sums
+        const float* norms
+        const int32_t* order
+        const double* start
+        int64_t n_steps
+        const double* steps
+        double bound, radius, grid, rate
+        int laplace, eager_only, never_eager, passes_always
+        double light_cap, first_drift, margin, patience
+        int64_t* chosen
+        const uint64_t* words
+        int64_t position, available
+        int (*refill)(void*) noexcept
+        int (*resolve)(void*, uint64_t, int64_t, int, uint64_t) noexcept
+        void* context
+        int64_t[10] counters
+    int run_walk(walk_t*)
+    int sums_at_zero(walk_t*, double*)
+
+
+cdef class Columns:
+    """Columns of the records in compact form; arrays must stay as they are.
+
+    Parameters
+    ----------
+    n_records, n_features, n_columns : int
+        One column more than features where the last is the constant one.
+    indptr, rows, values : ndarray or None
+        Compressed columns: int64, int32 and float32; ``values`` is None where all are one.
+    dense : ndarray or None
+        Instead of these: float32, one column after the other.
+    offsets : ndarray or None
+        What is subtracted from every entry of a column.
+    target : ndarray
+        Float64.
+    sums, norms, order : ndarray
+        L1 and L2 norms of the columns (float32, rounded up), and the columns by L1 norm (int32).
+    """
+
+    cdef walk_t template
+    cdef object kept
+
+    def __init__(
+        self,
+        int64_t n_records,
+        int64_t n_features,
+        int64_t n_columns,
+        const int64_t[::1] indptr,
+        const int32_t[::1] rows,
+        const float[::1] values,
+        const float[::1] dense,
+        const double[::1] offsets,
+        const double[::1] target,
+        const float[::1] sums,
+        const float[::1] norms,
+        const int32_t[::1] order,
+    ):
+        cdef walk_t* s = &self.template
+        memset(s, 0, sizeof(walk_t))
+        s.n, s.n_features, s.n_columns = n_records, n_features, n_columns
+        if dense is not None:
+            s.dense = &dense[0]
+        else:
+            s.indptr = &indptr[0]
+            s.rows = &rows[0]
+            if values is not None:
+                s.values = &values[0]
+        if offsets is not None:
+            s.offsets = &offsets[0]
+        s.target, s.sums, s.norms, s.order = &target[0], &sums[0], &norms[0], &order[0]
+        self.kept = (indptr, rows, values, dense, offsets, target, sums, norms, order)
+
+    def sums_at_zero(self, str loss, int n_outputs, double bound):
+        """Sums of derivatives times entries at weights zero, (n_columns, n_outputs)."""
+        result = np.empty((self.template.n_columns, n_outputs))
+        cdef double[:, ::1] sums = result
+        cdef walk_t s = self.template
+        cdef int status
+        s.loss, s.n_outputs, s.bound = LOSSES[loss], n_outputs, bound
+        s.passes_always = 1
+        with nogil:
+            status = sums_at_zero(&s, &sums[0, 0])
+        if status:
+            raise MemoryError("not enough memory for the walk")
+        return result
+
+
+cdef class Source:
+    """Random words from a stream, and its exact arithmetic for close decisions."""
+
+    cdef object draw, settle, error
+    cdef const uint64_t[::1] words
+    cdef walk_t* walk
+
+    def __init__(self, draw, settle):
+        self.draw = draw
+        self.settle = settle
+        self.error = None
+
+
+cdef int refill(void* context) noexcept with gil:
+    cdef Source source = <Source>context
+    try:
+        source.words = source.draw()
+        source.walk.words = &source.words[0]
+        source.walk.available = source.words.shape[0]
+        source.walk.position = 0
+        return 0
+    except BaseException as error:
+        source.error = error
+        return 1
+
+
+cdef int resolve(
+    void* context, uint64_t word, int64_t gap, int octaves, uint64_t weight
+) noexcept with gil:
+    cdef Source source = <Source>context
+    try:
+        return 1 if source.settle(word, gap, octaves, weight) else 0
+    except BaseException as error:
+        source.error = error
+        return -1
+
+
+def walk(
+    Columns columns,
+    str loss,
+    const double[:, ::1] start,
+    double bound,
+    double radius,
+    const double[::1] steps,
+    double grid,
+    double rate,
+    draw,
+    settle,
+    *,
+    bint laplace=False,
+    str mode="auto",
+    double light_cap=0.3,
+    double first_drift=0.0,
+    double margin=2.0**-36,
+    double patience=3.0,
+):
+    """Choose one vertex per step.
+
+    Parameters
+    ----------
+    columns : Columns
+    loss : {"logistic", "squared", "multinomial"}
+    start : ndarray of shape (n_columns, n_outputs)
+        What ``columns.sums_at_zero`` gives for this loss and bound.
+    bound : float
+        Derivatives are clipped to it.
+    radius, steps
+        Of the ball, and what part of the way to the vertex each step goes.
+    grid, rate : float
+        Scores are rounded to multiples of ``grid``, a power of two; a unit of it counts ``rate``
+        in the logarithm of a candidate's weight.
+    draw : callable
+        Gives fresh random words, as many as it likes.
+    settle : callable
+        ``settle(word, gap, octaves, weight)`` says whether a uniform variable whose first 64 digits
+        are ``word`` lies below ``2**octaves * exp(rate * gap) / weight``, exactly.
+    laplace : bool
+        Take the largest of scores plus Laplace noise, in floating point.
+    mode : {"auto", "lazy", "full"}
+        Whether every score is computed in every step: if that seems faster, never, always.
+    light_cap, first_drift, margin, patience : float
+        Change time only; tests use them to force rare paths.
+
+    Returns
+    -------
+    chosen : ndarray of int64
+        Numbers of vertices.
+    counters : dict
+        What was done how often: private, for tests and benchmarks.
+    """
+    cdef walk_t s = columns.template
+    cdef Source source = Source(draw, settle)
+    cdef int status
+    chosen = np.empty(steps.shape[0], dtype=np.int64)
+    cdef int64_t[::1] released = chosen
+    s.loss, s.n_outputs, s.start = LOSSES[loss], start.shape[1], &start[0, 0]
+    s.bound, s.radius, s.steps, s.n_steps = bound, radius, &steps[0], steps.shape[0]
+    s.grid, s.rate, s.laplace = grid, rate, laplace
+    s.eager_only, s.never_eager = mode == "full", mode == "lazy"
+    s.light_cap, s.first_drift, s.margin, s.patience = light_cap, first_drift, margin, patience
+    s.chosen = &released[0]
+    s.refill, s.resolve, s.context = refill, resolve, <void*>source
+    source.walk = &s
+    with nogil:
+        status = run_walk(&s)
+    if source.error is not None:
+        raise source.error
+    if status:
+        raise MemoryError("not enough memory for the walk")
+    return chosen, {name: s.counters[i] for i, name in enumerate(COUNTERS)}
+
+
+def compact_rows(const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] data, double[::1] scale, int64_t n_columns):
+    """Compressed rows to compressed columns, each divided by its scale and rounded to float32."""
+    cdef int64_t n = indptr.shape[0] - 1, i, p, place
+    starts_array = np.zeros(n_columns + 1, dtype=np.int64)
+    rows_array = np.empty(indices.shape[0], dtype=np.int32)
+    values_array = np.empty(indices.shape[0], dtype=np.float32)
+    cdef int64_t[::1] starts = starts_array
+    cdef int32_t[::1] rows = rows_array
+    cdef float[::1] values = values_array
+    with nogil:
+        for p in range(indices.shape[0]):
+            starts[indices[p] + 1] += 1
+        for i in range(n_columns):
+            starts[i + 1] += starts[i]
+        for i in range(n):
+            for p in range(indptr[i], indptr[i + 1]):
+                place = starts[indices[p]]
+                starts[indices[p]] = place + 1
+                rows[place] = <int32_t>i
+                values[place] = <float>(data[p] / scale[indices[p]])
+        for i in range(n_columns, 0, -1):
+            starts[i] = starts[i - 1]
+        starts[0] = 0
+    return starts_array, rows_array, values_array
+
+
+def column_norms(const int64_t[::1] indptr, const float[::1] values):
+    """L1 norm and squared L2 norm of every compressed column."""
+    cdef int64_t d = indptr.shape[0] - 1, k, p
+    cdef double one, two
+    sums_array, squares_array = np.empty(d), np.empty(d)
+    cdef double[::1] sums = sums_array, squares = squares_array
+    with nogil:
+        for k in range(d):
+            one = two = 0.0
+            for p in range(indptr[k], indptr[k + 1]):
+                one += abs(values[p])
+                two += <double>values[p] * values[p]
+            sums[k] = one
+            squares[k] = two
+    return sums_array, squares_array

@@ -1,0 +1,469 @@
+/* Selections along a walk, each exactly from the exponential mechanism (or, in ordinary floating
+   point, the largest of scores plus Laplace noise), most scores never computed.
+
+   A candidate is proposed with integer weights that bound the true ones from above, and accepted
+   with probability true weight / proposed weight. Bounds on its score settle most acceptances; only
+   otherwise the score is computed. After a rejection everything may be chosen anew: each attempt
+   has the right distribution whatever happened before. See mechanisms/lazy.md for the proof. */
+#ifndef SPARSEDP_LAZY_WALK_H
+#define SPARSEDP_LAZY_WALK_H
+
+#include "lazy_state.h"
+
+#define ROUND_UP (1 + 0x1p-30) /* more than all rounding errors of an envelope weight */
+
+static uint64_t next_word(walk_t *s) {
+    if (s->position == s->available && (s->failed || s->refill(s->context))) {
+        s->failed = 1;
+        return ~0ULL;
+    }
+    return s->words[s->position++];
+}
+
+/* A uniform integer below n, without bias. */
+static uint64_t below(walk_t *s, uint64_t n) {
+    unsigned __int128 product = (unsigned __int128)next_word(s) * n;
+    if ((uint64_t)product < n) {
+        uint64_t surplus = -n % n;
+        while ((uint64_t)product < surplus && !s->failed)
+            product = (unsigned __int128)next_word(s) * n;
+    }
+    return (uint64_t)(product >> 64);
+}
+
+static inline uint64_t envelope(const walk_t *s, double height) {
+    return (uint64_t)(int64_t)(exponential(height - s->level) * ldexp(ROUND_UP, s->octaves)) + 1;
+}
+
+/* Heights of the envelope for both signs, before rounding up to whole numbers. */
+WIDE static void heights(const double *restrict units, const double *restrict width, int64_t size,
+                         double rate, double level, double unit, double *restrict positive,
+                         double *restrict negative) {
+    for (int64_t e = 0; e < size; e++) {
+        double h = rate * units[e];
+        positive[e] = exponential(h + width[e] - level) * unit;
+        negative[e] = exponential(-h + width[e] - level) * unit;
+    }
+}
+
+WIDE static void masses(const double *restrict units, const double *restrict width, int64_t size,
+                        double rate, double level, double *restrict plain,
+                        double *restrict excess) {
+    for (int64_t e = 0; e < size; e++) {
+        double h = fabs(rate * units[e]), mass = exponential(h - level);
+        plain[e] = mass + exponential(-h - level);
+        excess[e] = mass * (exponential(width[e]) - 1);
+    }
+}
+
+static inline int octave(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, 8);
+    int exponent = (int)((bits >> 52) & 0x7ff) - 1023;
+    return exponent < -40 ? 0 : exponent > 23 ? 63 : exponent + 40;
+}
+
+/* Bounds on the scores of heavy entries valid while drift is at most `allowed`: those whose bounds
+   would waste proposals become explicit and get new bounds in every step, the others a table. */
+static void build(walk_t *s, double allowed) {
+    int64_t size = s->n_entries;
+    double highest = s->light_cap, *width = s->grown, *plain = s->work, *excess = s->work + size;
+    for (int64_t e = 0; e < size; e++) {
+        highest = most(highest, fabs(s->rate * s->units[e]));
+        width[e] = allowed > 0 ? least(allowed * s->reach[e], s->span[e]) + s->slack[e] : 0;
+    }
+    s->allowed = allowed;
+    s->top_units = ceil(highest / s->rate);
+    s->level = s->rate * s->top_units;
+    int cut = 64;
+    if (allowed > 0) {
+        masses(s->units, width, size, s->rate, s->level, plain, excess);
+        double total = 0, wasted = 0, histogram[64] = {0};
+        for (int g = 0; g < GROUPS; g++)
+            total += 2.0 * s->n_outputs * (double)(s->group_start[g + 1] - s->group_start[g]) *
+                     exponential(s->group_cap[g] - s->level);
+        for (int64_t e = 0; e < size; e++) total += plain[e];
+        for (int64_t e = 0; e < size; e++) {
+            excess[e] /= total;
+            histogram[octave(excess[e])] += excess[e];
+        }
+        for (int b = 0; b < 64 && cut == 64; b++) {
+            wasted += histogram[b];
+            if (wasted > 0.5) cut = b;
+        }
+    }
+    for (int g = 0; g < GROUPS; g++) {
+        uint64_t members = (uint64_t)(s->group_start[g + 1] - s->group_start[g]);
+        s->light_weight[g] = envelope(s, s->group_cap[g]);
+        s->light_total[g] = 2 * members * (uint64_t)s->n_outputs * s->light_weight[g];
+    }
+    s->n_table = s->n_explicit = 0;
+    if (cut < 64)
+        for (int64_t e = 0; e < size; e++) {
+            if (octave(excess[e]) >= cut)
+                s->explicit_entry[s->n_explicit++] = e;
+            else
+                s->in_table[s->n_table++] = e;
+        }
+    else
+        for (int64_t e = 0; e < size; e++) s->in_table[s->n_table++] = e;
+    uint64_t sum = 0;
+    heights(s->units, width, size, s->rate, s->level, ldexp(ROUND_UP, s->octaves), plain, excess);
+    for (int64_t j = 0; j < s->n_table; j++) {
+        int64_t e = s->in_table[j];
+        s->positive[j] = (uint64_t)(int64_t)plain[e] + 1;
+        sum += s->positive[j] + (uint64_t)(int64_t)excess[e] + 1;
+        s->cumulative[j] = sum;
+    }
+    s->tracking = allowed > 0;
+    s->spent += TIME_BUILD * (double)size;
+}
+
+/* Compute the scores of all heavy columns, and plan how long they shall be good for. */
+static void refresh(walk_t *s) {
+    int64_t length = s->t - s->anchor_step;
+    int k = s->n_outputs;
+    double average = (s->refresh_time + s->spent) / (double)(length > 0 ? length : 1);
+    freshen(s);
+    const int32_t *heavy = s->order + s->n_light;
+    for (int64_t m = 0; m < s->n_heavy; m++)
+        for (int c = 0; c < k; c++) s->units[m * k + c] = score_units(s, heavy[m], c);
+    s->counters[REFRESHES]++;
+    if (!s->eager_only && s->t > s->eager_until) {
+        /* Half of how far it went this time: more room is a cheap rebuild away. */
+        if (s->drifted > 0) s->planned = 0.5 * s->drifted;
+        /* One failure may be chance. Steps get smaller like 1 / t: after several it is worth
+           another try an eighth later at most. */
+        s->failures = average > 0.9 * s->refresh_time ? s->failures + 1 : 0;
+        if (s->failures > 1 && !s->never_eager) {
+            int64_t eighth = 1 + s->t / 8, longest = 1 << (s->failures < 9 ? s->failures : 9);
+            s->eager_until = s->t + (eighth < longest ? eighth : longest);
+        }
+    }
+    s->anchor_step = s->t;
+    s->drifted = s->offset = 0;
+    build(s, s->eager_only || s->t < s->eager_until ? 0 : s->planned);
+    s->spent = s->spent_step = s->step_start = s->recent = 0;
+    if (s->tracking) {
+        memcpy(s->anchor_r, s->r, sizeof(double) * (size_t)(s->n * k));
+        remember(s);
+    }
+}
+
+/* Bounds on the score of a heavy entry now; returns whether it is known exactly. */
+static int interval(const walk_t *s, int64_t e, double *low, double *high, double *units) {
+    if (s->anchor_step == s->t || s->seen[e] == s->t) {
+        *units = s->anchor_step == s->t ? s->units[e] : s->seen_units[e];
+        *low = *high = s->rate * *units;
+        return 1;
+    }
+    double h = s->rate * s->units[e];
+    double width = least(s->drifted * s->reach[e], s->span[e]) + s->slack[e];
+    *low = h - width;
+    *high = h + width;
+    if (s->seen[e] > s->anchor_step) {
+        h = s->rate * s->seen_units[e];
+        width = least((s->path - s->seen_path[e]) * s->reach[e], s->span[e]) + s->slack[e];
+        *low = most(*low, h - width);
+        *high = least(*high, h + width);
+    }
+    return 0;
+}
+
+static double look(walk_t *s, int64_t e) {
+    int64_t k = s->order[s->n_light + e / s->n_outputs];
+    s->seen_units[e] = score_units(s, k, (int)(e % s->n_outputs));
+    s->seen_path[e] = s->path;
+    s->seen[e] = s->t;
+    return s->seen_units[e];
+}
+
+/* Envelope of the explicit entries; zero if one of them is too high for the scale. */
+static int weigh_explicit(walk_t *s) {
+    double most_weight = 0x1p61 / (2.0 * (double)(s->n_explicit + 1)), units;
+    double highest = s->level + log(most_weight / ldexp(2, s->octaves));
+    s->total = s->n_table ? s->cumulative[s->n_table - 1] : 0;
+    for (int g = 0; g < GROUPS; g++) s->total += s->light_total[g];
+    for (int64_t j = 0; j < s->n_explicit; j++) {
+        int64_t e = s->explicit_entry[j];
+        interval(s, e, &s->explicit_low[j], &s->explicit_high[j], &units);
+        if (s->explicit_high[j] > highest || -s->explicit_low[j] > highest) {
+            look(s, e);
+            interval(s, e, &s->explicit_low[j], &s->explicit_high[j], &units);
+            if (fabs(s->explicit_high[j]) > highest) return 0;
+        }
+        s->explicit_positive[j] = envelope(s, s->explicit_high[j]);
+        s->explicit_negative[j] = envelope(s, -s->explicit_low[j]);
+        s->total += s->explicit_positive[j] + s->explicit_negative[j];
+    }
+    s->counters[EXPLICIT] += s->n_explicit;
+    s->spent += TIME_EXPLICIT * (double)s->n_explicit;
+    return 1;
+}
+
+/* Probability of accepting a candidate of weight exp(h - level), and for Laplace noise what is
+   left of it at this height of the noise: see lazy.md. */
+static inline double chance(const walk_t *s, double weight, double per_unit, double height) {
+    double p = weight * per_unit;
+    if (!s->laplace) return p;
+    double y = weight * height;
+    return y < 1 ? p * 0.5 / (1 - 0.5 * y) : p / y;
+}
+
+/* Accept or reject a candidate; e < 0 for light columns. Returns 2 if a score was computed. */
+static int decide(walk_t *s, int64_t k, int c, int64_t e, int positive, int exact, double low,
+                  double high, double units, uint64_t weight, double height) {
+    double sign = positive ? 1 : -1, least_h = positive ? low : -high, most_h = positive ? high : -low;
+    uint64_t word = next_word(s);
+    double u = (double)(word >> 11) * 0x1p-53, per_unit = ldexp(1, s->octaves) / (double)weight;
+    int looked = 0;
+    if (!exact) {
+        double lower = chance(s, exponential(least_h - s->level), per_unit, height);
+        double upper = chance(s, exponential(most_h - s->level), per_unit, height);
+        int accepted = u < lower * (1 - s->margin) - 0x1p-50;
+        if (accepted || u > upper * (1 + s->margin) + 0x1p-50) {
+            s->counters[SQUEEZED]++;
+            return accepted;
+        }
+        units = e >= 0 ? look(s, e) : score_units(s, k, c);
+        looked = 2;
+    }
+    int64_t gap = (int64_t)(sign * units) - (int64_t)s->top_units; /* whole numbers: exact */
+    double p = chance(s, exponential(s->rate * (double)gap), per_unit, height);
+    if (s->laplace || u < p * (1 - s->margin) - 0x1p-50) return looked | (u < p);
+    if (u > p * (1 + s->margin) + 0x1p-50) return looked;
+    s->counters[RESOLVED]++;
+    int answer = s->resolve(s->context, word, gap, s->octaves, weight);
+    if (answer < 0) s->failed = 1;
+    return looked | (answer > 0);
+}
+
+/* One selection: returns the column, its output and sign. */
+static int64_t select_vertex(walk_t *s, int *c, int *positive) {
+    int k_outputs = s->n_outputs;
+    double height = 0, before = s->level;
+    int64_t points = 0;
+    while (!s->failed) {
+        if (points > 0 && s->n_heavy && s->anchor_step < s->t &&
+            s->spent - s->step_start > 0.15 * s->patience * s->refresh_time) {
+            refresh(s);
+            weigh_explicit(s);
+            height *= exponential(s->level - before);
+            before = s->level;
+        }
+        points++;
+        s->counters[POINTS]++;
+        s->spent += TIME_POINT + TIME_SCAN * (double)s->n_explicit;
+        uint64_t point = below(s, s->total);
+        if (s->laplace) {
+            double u = ((double)(next_word(s) >> 11) + 0.5) * 0x1p-53;
+            height -= log(u) * ldexp(1, s->octaves) / (double)s->total;
+        }
+        uint64_t in_table = s->n_table ? s->cumulative[s->n_table - 1] : 0;
+        if (point < in_table) {
+            int64_t first = 0, last = s->n_table - 1;
+            while (first < last) {
+                int64_t middle = (first + last) >> 1;
+                if (s->cumulative[middle] > point)
+                    last = middle;
+                else
+                    first = middle + 1;
+            }
+            uint64_t start = first ? s->cumulative[first - 1] : 0;
+            int64_t e = s->in_table[first];
+            double low, high, units = 0;
+            int exact = interval(s, e, &low, &high, &units);
+            *positive = point - start < s->positive[first];
+            uint64_t weight = *positive ? s->positive[first]
+                                        : s->cumulative[first] - start - s->positive[first];
+            int64_t k = s->order[s->n_light + e / k_outputs];
+            *c = (int)(e % k_outputs);
+            if (decide(s, k, *c, e, *positive, exact, low, high, units, weight, height) & 1) return k;
+            continue;
+        }
+        point -= in_table;
+        int64_t j = 0;
+        while (j < s->n_explicit && point >= s->explicit_positive[j] + s->explicit_negative[j])
+            point -= s->explicit_positive[j] + s->explicit_negative[j], j++;
+        if (j < s->n_explicit) {
+            int64_t e = s->explicit_entry[j], k = s->order[s->n_light + e / k_outputs];
+            double low, high, units = 0;
+            int exact = interval(s, e, &low, &high, &units);
+            *positive = point < s->explicit_positive[j];
+            *c = (int)(e % k_outputs);
+            int answer = decide(s, k, *c, e, *positive, exact, low, high, units,
+                                *positive ? s->explicit_positive[j] : s->explicit_negative[j], height);
+            if (answer & 1) return k;
+            if (answer & 2) {
+                s->total -= s->explicit_positive[j] + s->explicit_negative[j];
+                interval(s, e, &s->explicit_low[j], &s->explicit_high[j], &units);
+                s->explicit_positive[j] = envelope(s, s->explicit_high[j]);
+                s->explicit_negative[j] = envelope(s, -s->explicit_low[j]);
+                s->total += s->explicit_positive[j] + s->explicit_negative[j];
+            }
+            continue;
+        }
+        int g = 0;
+        while (point >= s->light_total[g]) point -= s->light_total[g++];
+        uint64_t member = point / s->light_weight[g];
+        *positive = (int)(member & 1);
+        *c = (int)((member >> 1) % (uint64_t)k_outputs);
+        int64_t k = s->order[s->group_start[g] + (int64_t)((member >> 1) / (uint64_t)k_outputs)];
+        double reach = s->slack_rate * s->sums[k] + s->rate;
+        s->counters[LIGHT]++;
+        if (decide(s, k, *c, -1, *positive, 0, -reach, reach, 0, s->light_weight[g], height) & 1)
+            return k;
+    }
+    return 0;
+}
+
+#define ALLOCATE(type, name, size) (s->name = (type *)calloc((size_t)((size) + 1), sizeof(type)))
+
+static int allocate(walk_t *s) {
+    int64_t all = s->n * s->n_outputs, size = s->n_entries;
+    int sparse = !s->passes_always;
+    return ALLOCATE(double, v, all) && ALLOCATE(double, shift, s->n_outputs) &&
+           ALLOCATE(double, r, all) && ALLOCATE(double, totals, s->n_outputs) &&
+           ALLOCATE(double, anchor_r, all) && ALLOCATE(double, pass_r, all) &&
+           ALLOCATE(double, reference, sparse * all) &&
+           ALLOCATE(double, reference_sums, s->n_outputs) &&
+           ALLOCATE(double, moved_sums, s->n_outputs) &&
+           ALLOCATE(double, touched, sparse * s->n) && ALLOCATE(int32_t, touch_epoch, sparse * s->n) &&
+           ALLOCATE(double, units, size) && ALLOCATE(double, reach, size) &&
+           ALLOCATE(double, span, size) && ALLOCATE(double, slack, size) &&
+           ALLOCATE(double, seen_units, size) && ALLOCATE(double, seen_path, size) &&
+           ALLOCATE(int64_t, seen, size) && ALLOCATE(double, work, 2 * size) &&
+           ALLOCATE(double, grown, size) && ALLOCATE(uint64_t, cumulative, size) &&
+           ALLOCATE(uint64_t, positive, size) && ALLOCATE(int64_t, in_table, size) &&
+           ALLOCATE(int64_t, explicit_entry, size) && ALLOCATE(double, explicit_low, size) &&
+           ALLOCATE(double, explicit_high, size) && ALLOCATE(uint64_t, explicit_positive, size) &&
+           ALLOCATE(uint64_t, explicit_negative, size);
+}
+
+static void release(walk_t *s) {
+    void *all[] = {s->v, s->shift, s->r, s->totals, s->anchor_r, s->pass_r, s->reference,
+                   s->reference_sums, s->moved_sums, s->touched, s->touch_epoch, s->units, s->reach,
+                   s->span, s->slack, s->seen_units, s->seen_path, s->seen, s->work, s->grown,
+                   s->cumulative, s->positive, s->in_table, s->explicit_entry, s->explicit_low,
+                   s->explicit_high, s->explicit_positive, s->explicit_negative};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+}
+
+static int64_t first_above(const walk_t *s, double limit) {
+    int64_t low = 0, high = s->n_columns;
+    while (low < high) {
+        int64_t middle = (low + high) >> 1;
+        if (s->sums[s->order[middle]] <= limit)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Light columns by groups, heavy ones with their bounds; scores at weights zero. */
+static int begin(walk_t *s) {
+    int k = s->n_outputs;
+    double steepness = s->rate / s->grid;
+    s->slack_rate = steepness * s->bound * (1 + 1e-6);
+    s->lipschitz = s->loss == LOGISTIC ? 0.25 : s->loss == SQUARED ? 1.0 : 0.70711;
+    s->passes_always = s->dense != NULL || s->offsets != NULL;
+    for (int g = 0; g < GROUPS; g++) {
+        s->group_cap[g] = ldexp(s->light_cap, g - GROUPS + 1);
+        double limit = (s->group_cap[g] - s->rate) / s->slack_rate;
+        s->group_start[g + 1] = s->eager_only ? 0 : first_above(s, limit * (1 - 1e-12));
+    }
+    s->n_light = s->group_start[GROUPS];
+    s->n_heavy = s->n_columns - s->n_light;
+    s->n_entries = s->n_heavy * k;
+    if (!allocate(s)) return 0;
+    s->scale = 1;
+    s->octaves = 56 - (int)ceil(log2(2.0 * (double)s->n_columns * k));
+    double range = s->loss == SQUARED ? 2 * s->bound : s->bound;
+    for (int64_t m = 0; m < s->n_heavy; m++) {
+        int64_t column = s->order[s->n_light + m];
+        s->heavy_size += column_size(s, column);
+        for (int c = 0; c < k; c++) {
+            int64_t e = m * k + c;
+            s->units[e] = rint(-s->start[column * k + c] * (1.0 / s->grid));
+            s->reach[e] = steepness * s->norms[column] * (1 + 1e-6);
+            s->span[e] = steepness * range * s->sums[column] * (1 + 1e-6);
+            s->slack[e] = 2 * s->rate + (double)(s->n + 64) * 0x1p-51 * s->slack_rate * s->sums[column];
+            s->seen[e] = -1;
+        }
+    }
+    double time = s->dense ? TIME_DENSE : TIME_ENTRY;
+    s->refresh_time = TIME_ROW * s->n * k + time * (double)s->heavy_size * k + TIME_HEAVY * (double)s->n_entries;
+    s->eager_until = -1;
+    int forced = s->first_drift > 0;
+    if (!forced) s->first_drift = s->bound * sqrt((double)s->n * k);
+    s->planned = s->first_drift;
+    build(s, s->eager_only ? 0 : s->planned);
+    while (!forced && s->n_explicit > 8 && s->planned > 1e-3 * s->first_drift)
+        build(s, s->planned *= 0.4);
+    freshen(s);
+    memcpy(s->anchor_r, s->r, sizeof(double) * (size_t)(s->n * k));
+    remember(s);
+    return 1;
+}
+
+/* Sums at weights zero for all entries, to be shared by all walks on the same records. */
+static int sums_at_zero(walk_t *s, double *sums) {
+    s->n_entries = 0;
+    if (!allocate(s)) {
+        release(s);
+        return 1;
+    }
+    s->scale = 1;
+    freshen(s);
+    for (int64_t k = 0; k < s->n_columns; k++)
+        for (int c = 0; c < s->n_outputs; c++) sums[k * s->n_outputs + c] = column_sum(s, k, c);
+    release(s);
+    return 0;
+}
+
+/* The whole walk; zero if all went well, 1 without memory, 2 if a callback failed. */
+static int run_walk(walk_t *s) {
+    if (!begin(s)) {
+        release(s);
+        return 1;
+    }
+    for (s->t = 0; s->t < s->n_steps && !s->failed; s->t++) {
+        s->spent_step = 0;
+        s->step_start = s->spent;
+        if (s->t > 0 && s->n_heavy) {
+            int eager = s->eager_only || s->t <= s->eager_until;
+            double length = (double)(s->t - s->anchor_step);
+            if (!eager) s->drifted = drift(s);
+            if (eager || (length > 1 && s->spent > s->patience * s->refresh_time))
+                refresh(s);
+            else if (s->drifted > s->allowed) {
+                if (!s->passes_always && (s->ratio < 0.8 || s->counters[PASSES] % 8 == 0)) {
+                    /* The bound may be loose: look how far derivatives have really drifted. */
+                    freshen(s);
+                    double real = sqrt(squared_distance(s->r, s->anchor_r, s->n * s->n_outputs));
+                    s->ratio = real / s->drifted;
+                    remember(s);
+                    s->drifted = s->offset = real * (1 + 1e-9);
+                }
+                if (s->drifted > 0.75 * s->allowed)
+                    build(s, (s->passes_always ? 1.15 : 1.5) * s->drifted);
+            }
+            s->counters[EAGER] += eager;
+        }
+        if (!weigh_explicit(s)) {
+            refresh(s);
+            weigh_explicit(s);
+        }
+        int c = 0, positive = 1;
+        int64_t k = select_vertex(s, &c, &positive);
+        if (s->failed) break;
+        advance(s, k, c, positive ? 1 : -1, s->steps[s->t]);
+        s->chosen[s->t] = k * s->n_outputs + c + (positive ? 0 : s->n_columns * s->n_outputs);
+        s->recent = 0.8 * s->recent + 0.2 * (s->spent - s->step_start);
+    }
+    release(s);
+    return s->failed ? 2 : 0;
+}
+
+#endif

@@ -1,0 +1,237 @@
+"""Products with a matrix of records, in NumPy: the oracle and the fallback of ``products``.
+
+*Times weights.* ``out[i, k] = start[k] + sum over j of rows[i, j] * weights[j, k]``. The result for
+a record depends on nothing but the record: not on its neighbors, not on where it stands. (A product
+by BLAS may, in the last place.)
+
+*Sums over records* are pairs (high, low) of doubles, added to what is there: the sum is high + low,
+with an error far below that of rounding it to a double (summation.md beside the data). Here every
+term is cut into slices on so coarse a grid that a plain sum of the slices is exact, whatever the
+order (Rump et al. 2008); the compiled loops catch the rounding error of every addition instead.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+Array = NDArray[np.float64]
+
+SLICES = 3
+"""Each takes at least 23 bits of the largest term, for up to 2**28 terms."""
+
+BLOCK = 2**20
+"""Entries of a dense matrix at a time."""
+
+
+def csr_times(
+    indptr: NDArray,
+    indices: NDArray,
+    data: Array,
+    weights: Array,
+    start: Array,
+    out: Array,
+) -> None:
+    """Records by rows, times weights."""
+    rows = sparse.csr_array((data, indices, indptr), shape=(len(out), len(weights)))
+    out[...] = rows @ weights + start
+
+
+def csc_times(
+    indptr: NDArray,
+    indices: NDArray,
+    data: Array,
+    weights: Array,
+    start: Array,
+    out: Array,
+) -> None:
+    """Records by columns, times weights."""
+    rows = sparse.csc_array((data, indices, indptr), shape=(len(out), len(weights)))
+    out[...] = rows @ weights + start
+
+
+def dense_times(rows: Array, weights: Array, start: Array, out: Array) -> None:
+    """Dense records times weights, which come transposed: one row per output."""
+    for block in _blocks(rows):
+        for k, column in enumerate(weights):
+            out[block, k] = (rows[block] * column).sum(axis=1) + start[k]
+
+
+def csr_transposed(
+    indptr: NDArray,
+    indices: NDArray,
+    data: Array,
+    residuals: Array,
+    pairs: Array,
+) -> None:
+    """Columns of records stored by rows, times residuals; a pair per column and output."""
+    rows = np.repeat(np.arange(len(residuals)), np.diff(indptr))
+    _add_entries(data, rows, indices, residuals, pairs)
+
+
+def csc_transposed(
+    indptr: NDArray,
+    indices: NDArray,
+    data: Array,
+    residuals: Array,
+    pairs: Array,
+) -> None:
+    """Columns of records stored by columns, times residuals; a pair per column and output."""
+    columns = np.repeat(np.arange(len(pairs)), np.diff(indptr))
+    _add_entries(data, indices, columns, residuals, pairs)
+
+
+def dense_transposed(rows: Array, residuals: Array, shift: Array, high: Array, low: Array) -> None:
+    """Columns of dense records minus a shift, times residuals; a row of pairs per output."""
+    for block in _blocks(rows):
+        for k in range(residuals.shape[1]):
+            terms = (rows[block] - shift) * residuals[block, k, None]
+            for part in _slices(terms, len(terms)):
+                _merge(high[k], low[k], part.sum(axis=0), 0.0)
+
+
+def sums(values: Array, high: Array, low: Array) -> None:
+    """Column sums."""
+    for part in _slices(values, len(values)):
+        _merge(high, low, part.sum(axis=0), 0.0)
+
+
+def center(high: Array, low: Array, shift: Array, total: Array, rest: Array) -> None:
+    """Subtract shift times total from sums of columns, all of them pairs."""
+    product, error = _exact_product(shift[:, None], total)
+    _merge(high, low, -product, -(error + shift[:, None] * rest))
+
+
+def csr_squares(
+    indptr: NDArray,
+    indices: NDArray,
+    data: Array,
+    factor: Array,
+    center: Array,
+    change: Array,
+    size: Array,
+) -> None:
+    """What the stored entries of each row add to the squared norm, and the size of the terms.
+
+    With x an entry times its factor, and c its center: x (x - 2c), and x^2 + 2 |x c|.
+    """
+    rows = np.repeat(np.arange(len(change)), np.diff(indptr))
+    _add_squares(data, rows, indices, factor, center, change, size)
+
+
+def csc_squares(
+    indptr: NDArray,
+    indices: NDArray,
+    data: Array,
+    factor: Array,
+    center: Array,
+    change: Array,
+    size: Array,
+) -> None:
+    """As ``csr_squares``, with records stored by columns."""
+    columns = np.repeat(np.arange(len(factor)), np.diff(indptr))
+    _add_squares(data, indices, columns, factor, center, change, size)
+
+
+def dense_squares(rows: Array, factor: Array, shift: Array, out: Array) -> None:
+    """Squared norm of every row, after shift and scale."""
+    for block in _blocks(rows):
+        out[block] = np.square((rows[block] - shift) * factor).sum(axis=1)
+
+
+def dense_levels(rows: Array, lower: Array, width: Array, counts: NDArray[np.int64]) -> None:
+    """Count entries by column, side and level, adding to what is there.
+
+    Level b holds distances in ``(2**-(b+1), 2**-b]``: from the lower bound (side 0) and the upper
+    one (side 1) in fractions of the width, from the middle (side 2) of half of it. What is closer
+    than the last level is not counted.
+    """
+    columns = np.arange(rows.shape[1])
+    for block in _blocks(rows):
+        values = rows[block]
+        entry_levels(values.ravel(), np.tile(columns, len(values)), lower, width, counts)
+
+
+def entry_levels(
+    values: Array, columns: NDArray, lower: Array, width: Array, counts: NDArray[np.int64]
+) -> None:
+    """Count values by the column that is given for each, side and level."""
+    n_columns, _, n_levels = counts.shape
+    fraction = np.clip((values - lower[columns]) / width[columns], 0, 1)
+    for side, distance in enumerate((fraction, 1 - fraction, np.abs(2 * fraction - 1))):
+        mantissa, exponent = np.frexp(distance)
+        # distance = mantissa * 2**exponent with a mantissa in [1/2, 1); level b has its upper
+        # edge 2**-b, that is a mantissa of 1/2 and the exponent 1 - b.
+        level = (mantissa == 0.5) - exponent
+        level[(mantissa == 0) | (level > n_levels)] = n_levels
+        flat = columns.astype(np.intp) * (n_levels + 1) + level
+        table = np.bincount(flat, minlength=n_columns * (n_levels + 1))
+        counts[:, side] += table.reshape(n_columns, n_levels + 1)[:, :n_levels]
+
+
+def _add_entries(
+    data: Array, rows: NDArray, columns: NDArray, residuals: Array, pairs: Array
+) -> None:
+    for k in range(residuals.shape[1]):
+        for part in _slices(data * residuals[rows, k], len(residuals)):
+            total: Array = np.zeros(len(pairs))
+            total += np.bincount(columns, weights=part, minlength=len(pairs))
+            _merge(pairs[:, k, 0], pairs[:, k, 1], total, 0.0)
+
+
+def _add_squares(
+    data: Array,
+    rows: NDArray,
+    columns: NDArray,
+    factor: Array,
+    center: Array,
+    change: Array,
+    size: Array,
+) -> None:
+    x, c, n = data * factor[columns], 2 * center[columns], len(change)
+    change += np.bincount(rows, weights=x * (x - c), minlength=n)
+    size += np.bincount(rows, weights=x * x + np.abs(x * c), minlength=n)
+
+
+def _slices(terms: Array, count: int) -> list[Array]:
+    """Cut terms into parts on grids so coarse that a sum of ``count`` of one part is exact."""
+    largest = float(np.abs(terms).max(initial=0.0))
+    if largest == 0.0:
+        return []
+    parts = []
+    for _ in range(SLICES):
+        # Above twice the sum of all: adding and subtracting it leaves multiples of its last place.
+        coarse = 2.0 ** (np.frexp(largest)[1] + max(count, 1).bit_length() + 1)
+        part = (coarse + terms) - coarse
+        terms = terms - part
+        parts.append(part)
+        largest = coarse * 2.0**-53
+    return [*parts, terms]
+
+
+def _merge(high: Array, low: Array, other: Array, rest: Array | float) -> None:
+    """Add another pair, in place."""
+    new = high + other
+    part = new - high
+    left = low + (((high - (new - part)) + (other - part)) + rest)
+    high[...] = new + left
+    low[...] = left - (high - new)
+
+
+def _exact_product(a: Array, b: Array) -> tuple[Array, Array]:
+    """The product of doubles as a pair (Dekker 1971), scaled so that nothing overflows."""
+    (a, m), (b, n) = np.frexp(a), np.frexp(b)
+    product = a * b
+    (a1, a2), (b1, b2) = _halves(a), _halves(b)
+    error = ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2
+    return np.ldexp(product, m + n), np.ldexp(error, m + n)
+
+
+def _halves(a: Array) -> tuple[Array, Array]:
+    large = 134217729.0 * a  # 2**27 + 1
+    first = large - (large - a)
+    return first, a - first
+
+
+def _blocks(rows: Array) -> list[slice]:
+    step = max(1, BLOCK // max(1, rows.shape[1]))
+    return [slice(start, start + step) for start in range(0, len(rows), step)]

@@ -1,0 +1,170 @@
+"""Products with records, and sums over records, as exact as sensitivities need (summation.md).
+
+Products with weights are local: a record's result depends on nothing but the record, not even in
+its last bit. Sums over records are a `Pair` until they are rounded, once.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sparsedp._kernels import COMPILED
+
+if COMPILED:
+    from sparsedp._kernels import products as kernel
+else:
+    from sparsedp._kernels import products_reference as kernel
+
+Array = NDArray[np.float64]
+
+MOST_RECORDS = 2**28
+"""Up to here rounding in sums is proven to stay below the factor that sensitivities carry."""
+
+MOST_SPREAD = 2.0**68
+"""Likewise, for the square of the number of records times the largest norm of a record."""
+
+UNIT = 2.0**-53
+"""Relative error of one rounding."""
+
+
+class Pair(NamedTuple):
+    """A sum over records in twice the precision: ``high + low``. Private."""
+
+    high: Array
+    low: Array
+
+    def plus(self, other: "Pair") -> "Pair":
+        """Add the sums over other records."""
+        new = self.high + other.high
+        part = new - self.high
+        error = (self.high - (new - part)) + (other.high - part)
+        low = error + (self.low + other.low)
+        high = new + low
+        return Pair(high, low - (high - new))
+
+    def rounded(self) -> Array:
+        """The nearest doubles."""
+        return self.high + self.low
+
+
+def most_records(n_features: int, row_norm: float | None) -> int:
+    """How many records the proof in summation.md covers. Public."""
+    spread = max(math.sqrt(n_features), row_norm or 0.0)
+    return min(MOST_RECORDS, int(math.sqrt(MOST_SPREAD / spread)))
+
+
+def times(storage: Any, weights: ArrayLike, start: ArrayLike = 0.0) -> Array:
+    """Multiply records (n, d) by weights (d,) or (d, K), and add ``start`` to every row."""
+    weights = np.asarray(weights, dtype=np.float64)
+    n, n_outputs = storage.shape[0], math.prod(weights.shape[1:])
+    table = weights.reshape(len(weights), n_outputs)
+    first = np.ascontiguousarray(np.broadcast_to(start, weights.shape[1:]), dtype=np.float64)
+    out = np.empty((n, n_outputs))
+    if isinstance(storage, np.ndarray):
+        columns = np.ascontiguousarray(table.T)
+        for rows, block in _contiguous(storage):
+            kernel.dense_times(rows, columns, first.reshape(-1), out[block])
+    else:
+        product = kernel.csr_times if storage.format == "csr" else kernel.csc_times
+        product(*_arrays(storage), np.ascontiguousarray(table), first.reshape(-1), out)
+    return out.reshape(n, *weights.shape[1:])
+
+
+def weighted_sums(storage: Any, residuals: ArrayLike, shift: ArrayLike | None = None) -> Pair:
+    """Multiply the transpose of records (n, d), minus a shift (d,), by residuals (n,) or (n, K).
+
+    Dense records are shifted one by one; for sparse ones the shift is taken from the sums, while
+    these still have twice the precision.
+    """
+    residuals = np.asarray(residuals, dtype=np.float64)
+    n, d = storage.shape
+    shape = (d, *residuals.shape[1:])
+    table = np.ascontiguousarray(residuals.reshape(n, residuals[:1].size if n else 1))
+    if n == 0:
+        return Pair(np.zeros(shape), np.zeros(shape))
+    offset = None if shift is None else np.ascontiguousarray(shift, dtype=np.float64)
+    if isinstance(storage, np.ndarray):
+        pair = np.zeros((2, table.shape[1], d))
+        offset = np.zeros(d) if offset is None else offset
+        for rows, block in _contiguous(storage):
+            kernel.dense_transposed(rows, table[block], offset, *pair)
+        high, low = pair[0].T, pair[1].T
+    else:
+        pairs = np.zeros((d, table.shape[1], 2))
+        product = kernel.csr_transposed if storage.format == "csr" else kernel.csc_transposed
+        product(*_arrays(storage), table, pairs)
+        high, low = pairs[..., 0], pairs[..., 1]
+        if offset is not None:
+            kernel.center(high, low, offset, *_sums(table))
+    return Pair(high.reshape(shape), low.reshape(shape))
+
+
+def sums(values: ArrayLike) -> Pair:
+    """Sum values (n,) or (n, K) over records: shape () or (K,)."""
+    values = np.asarray(values, dtype=np.float64)
+    shape = values.shape[1:]
+    high, low = _sums(values.reshape(len(values), int(np.prod(shape))))
+    return Pair(high.reshape(shape), low.reshape(shape))
+
+
+def column_sums(values: ArrayLike) -> Array:
+    """Sum values (n,) or (n, K) over records, correctly rounded but for a hair."""
+    return sums(values).rounded()
+
+
+def inner(first: Any, second: ArrayLike) -> Array:
+    """Products of columns, ``first.T @ second``, for any storage of the first."""
+    return weighted_sums(first, second).rounded()
+
+
+def row_squares(storage: Any, factor: ArrayLike, shift: ArrayLike | None = None) -> Array:
+    """Squared L2 norm of the rows of ``(storage - shift) * factor``, or a bit more: never less."""
+    n, d = storage.shape
+    factor = np.ascontiguousarray(factor, dtype=np.float64)
+    offset = np.zeros(d) if shift is None else np.ascontiguousarray(shift, dtype=np.float64)
+    if isinstance(storage, np.ndarray):
+        squares = np.empty(n)
+        for rows, block in _contiguous(storage):
+            kernel.dense_squares(rows, factor, offset, squares[block])
+        return squares * (1 + (d + 16) * UNIT)
+    change, size = np.zeros(n), np.zeros(n)
+    center = offset * factor
+    if storage.format == "csr":
+        kernel.csr_squares(*_arrays(storage), factor, center, change, size)
+        n_entries = np.diff(storage.indptr)
+    else:
+        kernel.csc_squares(*_arrays(storage), factor, center, change, size)
+        n_entries = np.bincount(storage.indices, minlength=n)
+    # |x - c|^2 = |c|^2 + sum over entries of x (x - 2c): what cancels leaves an error of the size
+    # of rounding in the terms.
+    base = float(column_sums(np.square(center)))
+    allowance = 4 * UNIT * (n_entries + 8) * (size + base)
+    return np.maximum(base + change, 0) + allowance
+
+
+def _sums(table: Array) -> tuple[Array, Array]:
+    high, low = np.zeros(table.shape[1]), np.zeros(table.shape[1])
+    kernel.sums(table, high, low)
+    return high, low
+
+
+def _arrays(storage: Any) -> tuple[NDArray, NDArray, Array]:
+    indptr, indices = storage.indptr, storage.indices
+    if indptr.dtype != indices.dtype:
+        indptr, indices = indptr.astype(np.int64), indices.astype(np.int64)
+    return indptr, indices, storage.data
+
+
+def _contiguous(storage: Array) -> Iterator[tuple[Array, slice]]:
+    """The records, row by row in memory: as they are, else a copy of some at a time."""
+    n, d = storage.shape
+    if storage.strides[1] == storage.itemsize or d == 1:
+        yield storage, slice(0, n)
+        return
+    step = max(8, 2**17 // max(1, d) // 8 * 8)
+    for start in range(0, n, step):
+        block = slice(start, min(start + step, n))
+        yield np.ascontiguousarray(storage[block]), block

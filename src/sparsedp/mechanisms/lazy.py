@@ -1,0 +1,126 @@
+"""Selections along a walk in one go, most scores never computed (proof: lazy.md)."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from sparsedp._kernels import COMPILED
+from sparsedp.mechanisms.entropy import KeyStream
+from sparsedp.mechanisms.exact import exp_bounds
+from sparsedp.mechanisms.select import _grid_and_rate
+from sparsedp.mechanisms.walk import CompactWalk
+
+if COMPILED:
+    from sparsedp._kernels import lazy as kernel
+
+_BLOCK = 1024  # random words that the kernel gets at a time
+
+
+def exponential_walk(
+    walk: CompactWalk, epsilon0: float, score_range: float, stream: KeyStream
+) -> np.ndarray:
+    """Choose every vertex by the exponential mechanism.
+
+    Parameters
+    ----------
+    walk : CompactWalk
+        Private.
+    epsilon0 : float
+        Cost of each selection.
+    score_range : float
+        How much more one score can move than another between neighbors, at most.
+    stream : KeyStream
+        Source of the bits.
+
+    Returns
+    -------
+    ndarray of int64
+        One vertex per step, released all at once.
+
+    Notes
+    -----
+    *Privacy.* Each selection is bounded range with exactly epsilon0, as those of
+    `exponential_mechanism`: same grid, same weights, no floating point in what is decided. How
+    long a walk takes depends on the records.
+    """
+    grid, rate = _grid_and_rate(epsilon0, score_range)
+
+    def settle(word: int, gap: int, octaves: int, weight: int) -> bool:
+        return is_below(word, rate * gap, Fraction(2**octaves, weight), stream)
+
+    return _run(walk, grid, float(rate), settle, stream, laplace=False)
+
+
+def laplace_walk(walk: CompactWalk, scale: float, stream: KeyStream) -> np.ndarray:
+    """Choose every vertex as the largest of scores plus Laplace noise.
+
+    Parameters
+    ----------
+    walk : CompactWalk
+        Private.
+    scale : float
+        Scale of the noise.
+    stream : KeyStream
+        Source of the bits.
+
+    Notes
+    -----
+    *Privacy.* As `laplace_noisy_max`: kept to reproduce published methods, in double precision.
+    """
+    if not 0 < scale < math.inf:
+        raise ValueError(f"scale must be positive and finite, got {scale}")
+    grid = math.ldexp(1.0, math.frexp(walk.bound)[1] - 32)  # far below the noise
+
+    def settle(word: int, gap: int, octaves: int, weight: int) -> bool:
+        raise AssertionError("Laplace noise is decided in floating point")
+
+    return _run(walk, grid, grid / scale, settle, stream, laplace=True)
+
+
+def _run(walk: CompactWalk, grid, rate, settle, stream: KeyStream, *, laplace: bool) -> np.ndarray:
+    chosen, _ = kernel.walk(
+        walk.columns,
+        walk.loss,
+        walk.start,
+        walk.bound,
+        walk.radius,
+        walk.steps,
+        grid,
+        rate,
+        lambda: stream.words(_BLOCK),
+        settle,
+        laplace=laplace,
+        mode=walk.mode,
+    )
+    return chosen
+
+
+def is_below(word: int, exponent: Fraction, factor: Fraction, stream: KeyStream) -> bool:
+    """Say whether a uniform variable lies below ``factor * exp(exponent)``, exactly.
+
+    Parameters
+    ----------
+    word : int
+        The first 64 binary digits of the variable; further ones are drawn as long as they matter.
+    exponent, factor : Fraction
+        Of the probability, which must not exceed one.
+    stream : KeyStream
+        Source of further digits.
+    """
+    digits, n_digits = word, 64
+    size = abs(exponent)
+    while True:
+        n_bits = n_digits + 64 + max(0, math.ceil(1.5 * size))
+        lower, upper = exp_bounds(size.numerator, size.denominator, n_bits)
+        one = 1 << n_bits
+        if exponent > 0:  # exp(x) is one over exp(-x)
+            least, most = factor * Fraction(one, upper), factor * Fraction(one, max(lower, 1))
+        else:
+            least, most = factor * Fraction(lower, one), factor * Fraction(upper, one)
+        if Fraction(digits + 1, 1 << n_digits) <= least:
+            return True
+        if Fraction(digits, 1 << n_digits) >= most:
+            return False
+        digits = (digits << 64) | stream.bits(64)
+        n_digits += 64

@@ -1,0 +1,129 @@
+"""The records by columns, in the least memory: prepared once, shared by every walk on them."""
+
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array, csr_array
+
+from sparsedp._kernels import COMPILED
+from sparsedp.data.dataset import Dataset
+
+if COMPILED:
+    from sparsedp._kernels import lazy as kernel
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class CompactColumns:
+    """Private. One column after the other, as single-precision numbers within [-1, 1].
+
+    Rounding to single precision is a map of each record by itself, so what holds for every record
+    in the unit box still holds. Zero-one data need no values, the constant column needs nothing.
+    """
+
+    columns: Any
+    n_bytes: int
+    """Memory of the copy."""
+    _starts: dict[tuple[str, int, float], np.ndarray] = field(default_factory=dict)
+
+    def start(self, loss: str, n_outputs: int, bound: float) -> np.ndarray:
+        """Sums of derivatives times entries at weights zero, where every walk begins."""
+        key = loss, n_outputs, bound
+        if key not in self._starts:
+            self._starts[key] = self.columns.sums_at_zero(loss, n_outputs, bound)
+        return self._starts[key]
+
+
+_PREPARED: WeakKeyDictionary[Dataset, CompactColumns] = WeakKeyDictionary()
+
+
+def compact_columns(data: Dataset) -> CompactColumns | None:
+    """The compact copy of the records, made at the first call; None where there is no such form."""
+    if not COMPILED or type(data) is not Dataset or data.n_records == 0:
+        return None
+    if not isinstance(data.storage, np.ndarray | csr_array | csc_array):
+        return None
+    found = _PREPARED.get(data)
+    if found is None:
+        found = _PREPARED[data] = _prepare(data)
+    return found
+
+
+def _prepare(data: Dataset) -> CompactColumns:
+    n, d = data.n_records, data.n_features
+    if isinstance(data.storage, np.ndarray):
+        arrays = _dense(data)
+    else:
+        arrays = _sparse(data)
+    indptr, rows, values, dense, offsets, sums, norms = arrays
+    if data.intercept:
+        sums, norms = np.append(sums, n), np.append(norms, np.sqrt(n))
+    sums, norms = _rounded_up(sums), _rounded_up(norms)
+    order = np.argsort(sums, kind="stable").astype(np.int32)
+    target = np.ascontiguousarray(data.target, dtype=np.float64)
+    held = (indptr, rows, values, dense, offsets, target, sums, norms, order)
+    columns = kernel.Columns(n, d, data.n_columns, *held)
+    return CompactColumns(columns, sum(array.nbytes for array in held if array is not None))
+
+
+def _dense(data: Dataset) -> tuple[Any, ...]:
+    n, d = data.storage.shape
+    dense = np.empty((d, n), dtype=np.float32)
+    sums, squares = np.empty(d), np.empty(d)
+    shift, scale = data.shift, data.scale
+    for start in range(0, d, 64):  # in pieces: no second copy in double precision
+        part = slice(start, start + 64)
+        block = data.storage[:, part].T.astype(np.float64)
+        if shift is not None:
+            block -= shift[part, None]
+        if scale is not None:
+            block /= scale[part, None]
+        dense[part] = np.clip(block, -1, 1)
+        sums[part] = np.abs(dense[part]).sum(axis=1, dtype=np.float64)
+        squares[part] = np.square(dense[part], dtype=np.float64).sum(axis=1)
+    return None, None, None, dense.reshape(-1), None, sums, np.sqrt(squares)
+
+
+def _sparse(data: Dataset) -> tuple[Any, ...]:
+    n, d = data.storage.shape
+    storage, shift = data.storage, data.shift
+    scale = np.ones(d) if data.scale is None else np.ascontiguousarray(data.scale)
+    if isinstance(storage, csr_array):
+        indptr, rows, values = kernel.compact_rows(
+            storage.indptr.astype(np.int64),
+            storage.indices.astype(np.int32, copy=False),
+            storage.data,
+            scale,
+            d,
+        )
+    else:
+        indptr = storage.indptr.astype(np.int64)
+        rows = storage.indices.astype(np.int32, copy=False)
+        values = (storage.data / np.repeat(scale, np.diff(indptr))).astype(np.float32)
+    sums, squares = kernel.column_norms(indptr, values)
+    if shift is None:
+        np.clip(values, -1, 1, out=values)
+        if (values == 1).all():
+            values = None
+        return indptr, rows, values, None, None, sums, np.sqrt(squares)
+    # Entries left out are minus the offset. All entries lie in the box: no norm exceeds its corner.
+    offsets = np.ascontiguousarray(shift / scale)
+    each = np.repeat(offsets, np.diff(indptr))
+    values = _within(values, each - 1, each + 1)
+    return indptr, rows, values, None, offsets, sums + n * np.abs(offsets), np.full(d, np.sqrt(n))
+
+
+def _within(values: Floats, lower: np.ndarray, upper: np.ndarray) -> Floats:
+    """The values, rounded inward where single precision carried them out of their bounds."""
+    one = np.float32(np.inf)
+    values = np.where(values > upper, np.nextafter(values, -one), values)
+    return np.where(values < lower, np.nextafter(values, one), values)
+
+
+def _rounded_up(numbers: np.ndarray) -> Floats:
+    """In single precision, and certainly not less: sums of positive numbers err by far less."""
+    return np.nextafter((numbers * (1 + 1e-6)).astype(np.float32), np.float32(np.inf))

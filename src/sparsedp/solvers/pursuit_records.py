@@ -1,0 +1,242 @@
+"""What Pursuit computes from a block of records: functions that are sent to where the records are.
+
+Whatever is computed here is private until a curator releases the sum over all blocks. What a record
+contributes depends on nothing but the record, and sums are nearly exact (summation.md).
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.special import expit, softmax
+
+from sparsedp.data.dataset import Dataset
+from sparsedp.data.products import column_sums, inner, row_squares, times
+
+
+class Slopes(Protocol):
+    """A loss, record by record; residuals are its derivatives in the margins, (n, n_outputs)."""
+
+    def residuals(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """Derivatives of the loss."""
+        ...
+
+    def clipped(self, residuals: np.ndarray, norm: float) -> np.ndarray:
+        """Residuals with at most this norm, for a selection."""
+        ...
+
+    def bends(self, residuals: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """What tells how long a step should be: one row per record, bounded."""
+        ...
+
+
+@dataclass(frozen=True)
+class LogisticSlopes:
+    """Two classes."""
+
+    def residuals(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """Probability minus label."""
+        return expit(margins) - target[:, None]
+
+    def clipped(self, residuals: np.ndarray, norm: float) -> np.ndarray:
+        """No record pulls harder than the norm."""
+        return np.clip(residuals, -norm, norm)
+
+    def bends(self, residuals: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """Second derivatives p (1 - p), between 0 and 1/4."""
+        p = residuals + target[:, None]
+        return p * (1 - p)
+
+
+@dataclass(frozen=True)
+class MultinomialSlopes:
+    """More than two classes."""
+
+    def residuals(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """Probabilities minus the label's."""
+        residuals = softmax(margins, axis=1)
+        residuals[np.arange(len(residuals)), target] -= 1
+        return residuals
+
+    def clipped(self, residuals: np.ndarray, norm: float) -> np.ndarray:
+        """Shrunk as a whole."""
+        return shrunk(residuals, norm)
+
+    def bends(self, residuals: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """Products p (1 - p) of every class."""
+        p = residuals.copy()
+        p[np.arange(len(p)), target] += 1
+        return p * (1 - p)
+
+
+@dataclass(frozen=True)
+class SquaredSlopes:
+    """A numeric target.
+
+    Parameters
+    ----------
+    scale : float
+        Squares are cut off beyond that of this.
+    offset : float
+        Residuals are clipped about it.
+    """
+
+    scale: float
+    offset: float
+
+    def residuals(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """Prediction minus target."""
+        return margins - target[:, None]
+
+    def clipped(self, residuals: np.ndarray, norm: float) -> np.ndarray:
+        """Clipped about the offset."""
+        return np.clip(residuals - self.offset, -norm, norm)
+
+    def bends(self, residuals: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """Squares of the residuals."""
+        return np.minimum(np.square(residuals), self.scale**2)
+
+
+@dataclass(frozen=True, eq=False)
+class Whitened:
+    """Chosen features of a block of records in whitened coordinates."""
+
+    rows: np.ndarray
+    norms: np.ndarray
+    target: np.ndarray
+
+    def residuals(self, slopes: Slopes, weights: np.ndarray) -> np.ndarray:
+        """Derivatives of the loss, at weights in the same coordinates."""
+        return slopes.residuals(times(self.rows, weights), self.target)
+
+
+@dataclass(frozen=True)
+class Constant:
+    """The first of the chosen columns: a constant one, or none."""
+
+    size: int
+
+    def __call__(self, block: Dataset) -> np.ndarray:
+        """Ones."""
+        return np.ones((block.n_records, self.size), order="F")
+
+
+@dataclass(frozen=True, eq=False)
+class Widen:
+    """Take in the columns of more features."""
+
+    features: np.ndarray
+
+    def __call__(self, block: Dataset, columns: np.ndarray) -> np.ndarray:
+        """Column by column in memory, the new ones last."""
+        n, old = columns.shape
+        widened = np.empty((n, old + len(self.features)), order="F")
+        widened[:, :old] = columns
+        widened[:, old:] = block.columns(self.features)
+        return widened
+
+
+@dataclass(frozen=True)
+class GramColumns:
+    """Products of the columns that were taken in last with all columns."""
+
+    n_old: int
+
+    def __call__(self, columns: np.ndarray) -> np.ndarray:
+        """Sums over the block's records."""
+        return inner(columns, columns[:, self.n_old :])
+
+
+@dataclass(frozen=True, eq=False)
+class Whiten:
+    """Change to coordinates in which the noisy Gram matrix is the identity."""
+
+    whitening: np.ndarray
+
+    def __call__(self, columns: np.ndarray, target: np.ndarray) -> Whitened:
+        """The block in these coordinates."""
+        rows = times(columns, self.whitening)
+        return Whitened(rows, np.sqrt(row_squares(rows, np.ones(rows.shape[1]))), target)
+
+
+@dataclass(frozen=True, eq=False)
+class StepSums:
+    """Gradient in whitened coordinates, records clipped to a norm, and sums of the bends."""
+
+    slopes: Slopes
+    weights: np.ndarray
+    norm: float
+
+    def __call__(self, block: Whitened) -> tuple[np.ndarray, np.ndarray]:
+        """Both from one look at the records."""
+        residuals = block.residuals(self.slopes, self.weights)
+        clipped = shrunk(residuals, self.norm / np.maximum(block.norms, 1e-9))
+        bends = self.slopes.bends(residuals, block.target)
+        return inner(block.rows, clipped), column_sums(bends)
+
+
+@dataclass(frozen=True, eq=False)
+class SelectionGradient:
+    """Gradient over all features, residuals clipped to a norm."""
+
+    slopes: Slopes
+    weights: np.ndarray
+    norm: float
+
+    def __call__(self, block: Dataset, chosen: Whitened) -> np.ndarray:
+        """Sums over the block's records."""
+        residuals = chosen.residuals(self.slopes, self.weights)
+        return block.rmatvec(self.slopes.clipped(residuals, self.norm))[: block.n_features]
+
+
+@dataclass(frozen=True, eq=False)
+class ClippedSums:
+    """Sum of clipped residuals over their clip, and the number of those that were not clipped."""
+
+    slopes: Slopes
+    weights: np.ndarray
+    norm: float
+
+    def __call__(self, block: Whitened) -> np.ndarray:
+        """Two sums over the block's records."""
+        clipped = self.slopes.clipped(block.residuals(self.slopes, self.weights), self.norm)
+        inside = np.count_nonzero(np.abs(clipped) < self.norm)
+        return np.array([column_sums(clipped)[0] / self.norm, float(inside)])
+
+
+def target_of(block: Dataset) -> np.ndarray:
+    """Targets of a block."""
+    return block.target
+
+
+@dataclass(frozen=True)
+class ClassCounts:
+    """Records of every class."""
+
+    n_classes: int
+
+    def __call__(self, target: np.ndarray) -> np.ndarray:
+        """Counts."""
+        return np.bincount(target.astype(np.intp), minlength=self.n_classes)
+
+
+def total_target(target: np.ndarray) -> np.ndarray:
+    """Sum of the targets."""
+    return column_sums(target[:, None])
+
+
+@dataclass(frozen=True)
+class SquaresAbout:
+    """Squares of the targets' distances from a point."""
+
+    point: float
+
+    def __call__(self, target: np.ndarray) -> np.ndarray:
+        """Their sum."""
+        return column_sums(np.square(target - self.point)[:, None])
+
+
+def shrunk(residuals: np.ndarray, norm: float | np.ndarray) -> np.ndarray:
+    """Scale each record's residuals down to a norm, one for all or one per record."""
+    length = np.sqrt(np.einsum("ik,ik->i", residuals, residuals))
+    return residuals * np.minimum(1, norm / np.maximum(length, 1e-300))[:, None]

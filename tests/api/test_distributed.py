@@ -1,0 +1,168 @@
+"""A Dask cluster of two worker processes: the same bits as on one machine, also when one is killed.
+
+Nothing is statistical: all fits have a seed.
+"""
+
+import os
+import signal
+from itertools import pairwise
+
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from dask import delayed
+from distributed import Client, LocalCluster
+from scipy import sparse
+
+from sparsedp import Ledger, RecordBlocks, SparseLinearRegression, SparseLogisticRegression
+from sparsedp.data.cluster import Cluster
+from sparsedp.data.pieces import LostBlock
+from sparsedp.solvers import IGHT, FrankWolfe, NoisyGD, Pursuit
+
+N, D, PER_BLOCK = 400, 8, 110
+SETTINGS = {"epsilon": 3.0, "delta": 1e-3, "bounds": 1.0, "random_state": 5, "n_nonzero": 3}
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def table():
+    random = np.random.default_rng(0)
+    X = random.uniform(-1, 1, size=(N, D))
+    X[random.random(X.shape) < 0.5] = 0
+    return X, (X @ np.linspace(-3, 3, D) + random.normal(size=N) > 0).astype(float)
+
+
+QUICK = NoisyGD(n_steps=1)
+
+
+def classifier(solver="pursuit", ledger=None):
+    return SparseLogisticRegression(**SETTINGS, classes=(0, 1), solver=solver, ledger=ledger)
+
+
+def same(one, other):
+    assert one.coef_.tobytes() == other.coef_.tobytes()
+    assert np.asarray(one.intercept_).tobytes() == np.asarray(other.intercept_).tobytes()
+
+
+# One round to check the blocks; then one for each gradient, and for counts or moments. Pursuit also
+# has a round for the histograms; each of its features takes rounds to choose it, for its products
+# with the others, and for a step; eight steps more are at the end.
+ROUNDS = [
+    (FrankWolfe(n_steps=6), 1 + 6),
+    (IGHT(n_steps=4), 1 + 1 + 4),
+    (NoisyGD(n_steps=4), 1 + 1 + 4),
+    (Pursuit(), 1 + 1 + 1 + 3 * 3 + 8),
+]
+
+
+@pytest.mark.parametrize(("solver", "n_rounds"), ROUNDS)
+@pytest.mark.parametrize("layout", ["dense", "sparse"])
+def test_same_bits_as_on_one_machine(client, table, monkeypatch, solver, n_rounds, layout):
+    X, y = table
+    X = X if layout == "dense" else sparse.csr_array(X)
+    records = RecordBlocks.from_arrays(X, y, rows_per_block=PER_BLOCK)
+    clusters = []
+    start = Cluster.__init__
+    monkeypatch.setattr(
+        Cluster, "__init__", lambda self, client: (clusters.append(self), start(self, client))[1]
+    )
+    same(classifier(solver).fit(records.on(client)), classifier(solver).fit(records))
+    assert clusters[0].n_rounds <= n_rounds
+
+
+def test_dask_collections(client, table, tmp_path):
+    X, y = table
+    local = RecordBlocks.from_arrays(X, y, rows_per_block=PER_BLOCK)
+    array = da.from_array(X, chunks=(PER_BLOCK, 3))
+    same(classifier(QUICK).fit(array, da.from_array(y, chunks=50)), classifier(QUICK).fit(local))
+    regression = {**SETTINGS, "target_bounds": (0, 1), "solver": QUICK}
+    frame = pd.DataFrame(X, columns=list("abcdefgh")).assign(label=y)
+    frames = dd.from_pandas(frame, npartitions=3)
+    cuts = np.cumsum([0, *(len(part) for part in frames.partitions)])
+    paths = []
+    for i, (start, stop) in enumerate(pairwise(cuts)):
+        paths.append(tmp_path / f"{i}.parquet")
+        frame.iloc[start:stop].to_parquet(paths[-1])
+    parquet = RecordBlocks.from_parquet(paths, target="label")
+    expected = SparseLinearRegression(**regression).fit(parquet)
+    named = RecordBlocks.from_dask(frames, target="label")
+    for records in (named, parquet.on(client)):
+        model = SparseLinearRegression(**regression).fit(records)
+        same(model, expected)
+        assert list(model.feature_names_in_) == list("abcdefgh")
+    features = frames[list("abcdefgh")]
+    same(SparseLinearRegression(**regression).fit(features, frames["label"]), expected)
+    chunks = array.rechunk({1: -1}).map_blocks(
+        sparse.csr_array, dtype=float, meta=sparse.csr_array((0, D))
+    )
+    in_memory = RecordBlocks.from_arrays(sparse.csr_array(X), y, rows_per_block=PER_BLOCK)
+    same(
+        classifier(QUICK).fit(chunks, da.from_array(y, chunks=PER_BLOCK)),
+        classifier(QUICK).fit(in_memory),
+    )
+
+
+def test_clear_errors(client, table):
+    X, y = table
+    array, target = da.from_array(X, chunks=(PER_BLOCK, D)), da.from_array(y, chunks=PER_BLOCK)
+    with pytest.raises(ValueError, match="declared classes"):
+        SparseLogisticRegression(**SETTINGS).fit(array, target)
+    with pytest.raises(ValueError, match="give y, or the name"):
+        RecordBlocks.from_dask(array)
+    with pytest.raises(ValueError, match="no columns with names"):
+        RecordBlocks.from_dask(array, target="label")
+    with pytest.raises(ValueError, match="no column 'label'"):
+        RecordBlocks.from_dask(dd.from_pandas(pd.DataFrame(X), npartitions=2), target="label")
+    X = X.copy()
+    X[150, 2] = np.inf
+    ledger = Ledger(9.0, 1e-2)
+    with pytest.raises(ValueError, match="infinity"):
+        classifier(ledger=ledger).fit(da.from_array(X, chunks=(PER_BLOCK, D)), target)
+    assert not ledger.history()
+
+
+def kill_in_round(monkeypatch, number, n_killed):
+    """Have workers killed when the results of a round are on their way."""
+    results = Cluster.results
+
+    def killing(self, futures):
+        if self.n_rounds == number:
+            for pid in list(self.client.run(os.getpid).values())[:n_killed]:
+                os.kill(pid, signal.SIGKILL)
+        return results(self, futures)
+
+    monkeypatch.setattr(Cluster, "results", killing)
+
+
+def test_a_killed_worker_changes_nothing(client, table, monkeypatch):
+    X, y = table
+    records = RecordBlocks.from_arrays(X, y, rows_per_block=PER_BLOCK)
+    expected = classifier().fit(records)
+    ledger = Ledger(9.0, 1e-2)
+    kill_in_round(monkeypatch, 4, 1)
+    same(classifier(ledger=ledger).fit(records.on(client)), expected)
+    assert len(ledger.history()) == 1
+
+
+def test_a_block_that_cannot_be_recovered(client, table, monkeypatch):
+    X, y = table
+    client.wait_for_workers(2)
+    pieces = [delayed(client.scatter(part, hash=False)) for part in np.array_split(X, 4)]
+    arrays = [da.from_delayed(piece, (N // 4, D), dtype=float) for piece in pieces]
+    ledger = Ledger(9.0, 1e-2)
+    model = classifier(ledger=ledger)
+    kill_in_round(monkeypatch, 3, 2)
+    with pytest.raises(LostBlock, match=r"worker was lost.*already charged, and nothing was rel"):
+        model.fit(da.concatenate(arrays), da.from_array(y, chunks=N // 4))
+    assert len(ledger.history()) == 1
+    assert "coef_" not in vars(model)

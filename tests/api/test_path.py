@@ -61,3 +61,16 @@ def test_plot(tmp_path):
     ax = model.path_.plot()
     assert len(ax.lines) == len(model.path_) + 1
     ax.figure.savefig(tmp_path / "path.png")
+
+
+def test_dense_models_have_a_path_of_their_heaviest_features():
+    random = np.random.default_rng(4)
+    X, y = random.uniform(-1, 1, size=(300, 700)), random.integers(0, 2, size=300)
+    model = SparseLogisticRegression(
+        epsilon=1.0, delta=1e-5, bounds=1.0, solver="noisy_gd", random_state=1
+    ).fit(X, y)
+    assert np.count_nonzero(model.coef_) == 700
+    assert len(model.path_) == 500
+    kept = np.flatnonzero(model.path_.model(500).coef_)
+    dropped = np.setdiff1d(np.arange(700), kept)
+    assert np.abs(model.coef_[0, kept]).min() >= np.abs(model.coef_[0, dropped]).max()

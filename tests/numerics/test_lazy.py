@@ -21,7 +21,7 @@ from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Logistic, Multinomial, Squared
 from sparsedp.mechanisms import KeyStream, NoisyCurator
 from sparsedp.mechanisms.lazy import is_below
-from sparsedp.mechanisms.select import _grid_and_rate
+from sparsedp.mechanisms.select import grid_and_rate
 from sparsedp.privacy import Budget, PublicFacts
 from sparsedp.solvers import FrankWolfe
 from sparsedp.solvers.compact import compact_columns
@@ -101,7 +101,7 @@ def walks(data, loss, steepness, steps, laplace, seed, n_walks, **how):
     stream = KeyStream.from_seed(seed)
     k = LOSSES[loss][1]
     compact = compact_columns(data)
-    grid, rate = _grid_and_rate(steepness, 1.0)
+    grid, rate = grid_and_rate(steepness, 1.0)
 
     def settle(word, gap, octaves, weight):
         return is_below(word, rate * gap, Fraction(2**octaves, weight), stream)
@@ -193,7 +193,7 @@ def test_a_planted_bias_is_convicted():
     expected = brute_force(X, data.target, "logistic", 0.6, steps, False, seed=3)
     stream = KeyStream.from_seed(5)
     compact = compact_columns(data)
-    grid, rate = _grid_and_rate(0.6, 1.0)
+    grid, rate = grid_and_rate(0.6, 1.0)
     chosen = np.empty((N_WALKS // 2, STEPS), dtype=np.int64)
     for row in chosen:
         row[:], _ = kernel.walk(

@@ -199,7 +199,7 @@ def test_exponential_mechanism(epsilon0, signed, backend):
 @pytest.mark.parametrize(("depth", "step"), [(0, 64), (2, 64), (61, 2), (3, 1)])
 def test_rare_paths_of_the_exponential_mechanism(depth, step, signed):
     stream = KeyStream.from_seed(SEED)
-    grid, rate = select._grid_and_rate(0.4, 0.5)
+    grid, rate = select.grid_and_rate(0.4, 0.5)
     rounded = select.kernel.round_to_grid(SCORES, grid)
     nothing = np.zeros(0, dtype=bool)
     draws = [
@@ -301,7 +301,7 @@ scales = st.floats(1e-100, 1e100)
 @settings(deadline=None)
 def test_rounding_to_the_grid(values, score_range):
     values = np.array(values)
-    grid, _ = select._grid_and_rate(1.0, score_range)
+    grid, _ = select.grid_and_rate(1.0, score_range)
     assert 2**31 <= score_range / grid < 2**32
     for kernel in (select.kernel, sample_reference):
         rounded = kernel.round_to_grid(values, grid)
@@ -312,7 +312,7 @@ def test_rounding_to_the_grid(values, score_range):
 
 def log_weights(scores, epsilon0, score_range):
     """The logarithms of the weights that `_choose` samples from, as fractions."""
-    grid, rate = select._grid_and_rate(epsilon0, score_range)
+    grid, rate = select.grid_and_rate(epsilon0, score_range)
     rounded = select.kernel.round_to_grid(scores, grid).tolist()
     largest = max(Fraction(score) for score in rounded)
     gaps = [(largest - Fraction(score)) / Fraction(grid) for score in rounded]
@@ -347,7 +347,7 @@ def test_bounded_range_is_exact(pairs, offset, epsilon0, score_range):
 
 def test_bounded_range_is_attained():
     # Four roundings that all go the wrong way: the range grows by almost two grid units.
-    grid, _ = select._grid_and_rate(1.0, 1.0)
+    grid, _ = select.grid_and_rate(1.0, 1.0)
     scores = np.array([31, 33]) * grid / 64
     moved = np.array([1.0 + 33 * grid / 64, 31 * grid / 64])
     declared = 1.0 + 4 * grid / 64
@@ -365,7 +365,7 @@ def test_gaps_are_exact(monkeypatch, backend):
         return bernoulli_exp(numerator, denominator, stream, shift=shift, step=step)
 
     monkeypatch.setattr(select, "bernoulli_exp", spy)
-    grid, rate = select._grid_and_rate(1e-12, 1.0)
+    grid, rate = select.grid_and_rate(1e-12, 1.0)
     stream = KeyStream.from_seed(SEED)
     for offset in (0.0, 2.0**60):
         units = np.array([2.0**53, 2.0**53 - 1, 1.0, 0.0, -1.0, -(2.0**53)]) + offset
@@ -414,7 +414,7 @@ def test_levels_are_an_envelope(scores, epsilon0, signed):
 
 def test_levels_next_to_a_power_of_two(backend):
     # The float below log 2: the k-th weight is barely above 2**-k and may not get level k.
-    grid, _ = select._grid_and_rate(1.0, 1.0)
+    grid, _ = select.grid_and_rate(1.0, 1.0)
     scores = -np.arange(60.0) * (1.0 + 2 * grid)
     levels, logarithms = levels_and_weights(scores, math.log(2))
     assert logarithms[1] == -Fraction(math.log(2))

@@ -140,6 +140,10 @@ class TestPure:
         assert split.delta(0.6) == pytest.approx(exact, rel=1e-9)
         assert split.delta(7 * 0.2 + 0.5) <= 1e-15
 
+    def test_epsilons_beyond_what_exp_can_hold(self):
+        # Nobody wants them, but published noise may prove no more than that.
+        assert PrivacyProfile((PureReleases(2000.0, 5000),)).epsilon(1e-5) == pytest.approx(1e7)
+
     def test_coarser_atoms_are_never_cheaper(self):
         rng = np.random.default_rng(20240611)
         atoms = Atoms(rng.normal(size=2000), rng.dirichlet(np.ones(2000)))

@@ -4,6 +4,7 @@ import math
 import sys
 import warnings
 from dataclasses import asdict, is_dataclass, replace
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -170,7 +171,7 @@ def privacy_record(
         },
         seeded=seeded,
         notes=(*settings.solver.caveats, *needs, *ASSUMPTIONS),
-        versions=_versions(),
+        versions=dict(_versions()),
     )
 
 
@@ -186,6 +187,7 @@ def _describe_bounds(bounds: Bounds) -> dict[str, Any]:
     return {name: value for name, value in asdict(bounds).items() if value is not None}
 
 
+@cache
 def _versions() -> dict[str, str]:
     return {
         "sparsedp": sparsedp.__version__,

@@ -11,6 +11,8 @@ import numpy as np
 class ModelPath:
     """One model for every number of features up to that of the fitted model.
 
+    Dense models, of solvers that choose no features, have a path of their 500 heaviest ones.
+
     Attributes
     ----------
     order : ndarray of int

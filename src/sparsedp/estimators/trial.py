@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from sparsedp.data.dataset import Dataset
+from sparsedp.data.products import column_sums
 from sparsedp.estimators.fit import public_facts
 from sparsedp.estimators.settings import Settings
 from sparsedp.losses import Logistic, Loss, Multinomial
@@ -65,9 +66,9 @@ class Trial:
             data = data.tightened(solution.bounds)
         margins, target = data.matvec(solution.weights), data.target
         if isinstance(self.loss, Logistic):
-            return float(np.sum(1 - (expit(margins) - target) ** 2))
+            return float(column_sums(1 - (expit(margins) - target) ** 2))
         if isinstance(self.loss, Multinomial):
             distance = softmax(margins, axis=1)
             distance[np.arange(len(target)), target] -= 1
-            return float(np.sum(1 - (distance**2).sum(axis=1) / 2))
-        return float(np.sum(1 - (np.clip(margins, -1, 1) - target) ** 2 / 4))
+            return float(column_sums(1 - (distance**2).sum(axis=1) / 2))
+        return float(column_sums(1 - (np.clip(margins, -1, 1) - target) ** 2 / 4))

@@ -8,7 +8,7 @@ import numpy as np
 from sparsedp._kernels import COMPILED
 from sparsedp.mechanisms.entropy import KeyStream
 from sparsedp.mechanisms.exact import exp_bounds
-from sparsedp.mechanisms.select import _grid_and_rate
+from sparsedp.mechanisms.select import grid_and_rate
 from sparsedp.mechanisms.walk import CompactWalk
 
 if COMPILED:
@@ -44,7 +44,7 @@ def exponential_walk(
     `exponential_mechanism`: same grid, same weights, no floating point in what is decided. How
     long a walk takes depends on the records.
     """
-    grid, rate = _grid_and_rate(epsilon0, score_range)
+    grid, rate = grid_and_rate(epsilon0, score_range)
 
     def settle(word: int, gap: int, octaves: int, weight: int) -> bool:
         return is_below(word, rate * gap, Fraction(2**octaves, weight), stream)

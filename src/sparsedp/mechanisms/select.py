@@ -59,7 +59,7 @@ def exponential_mechanism(
     rounded scores has exactly the stated distribution. See samplers.md for the proof.
     """
     scores = _checked(scores)
-    grid, rate = _grid_and_rate(epsilon0, score_range)
+    grid, rate = grid_and_rate(epsilon0, score_range)
     rounded = kernel.round_to_grid(scores, grid)
     return _choose(rounded, _mask(excluded, scores.size), signed, grid, rate, stream)
 
@@ -97,7 +97,7 @@ def exponential_top_k(
         mask = np.zeros(scores.size, dtype=bool)
     if not 0 <= k <= scores.size - mask.sum():
         raise ValueError(f"cannot choose {k} of {scores.size - mask.sum()} candidates")
-    grid, rate = _grid_and_rate(epsilon0, score_range)
+    grid, rate = grid_and_rate(epsilon0, score_range)
     rounded = kernel.round_to_grid(scores, grid)
     chosen = np.empty(k, dtype=np.int64)
     for i in range(k):
@@ -166,7 +166,7 @@ def _mask(excluded: np.ndarray | None, n_features: int) -> np.ndarray:
     return mask
 
 
-def _grid_and_rate(epsilon0: float, score_range: float) -> tuple[float, Fraction]:
+def grid_and_rate(epsilon0: float, score_range: float) -> tuple[float, Fraction]:
     """Return the grid that scores are rounded to, and the log weight of one grid unit."""
     if not 0 < epsilon0 <= 2.0**100:
         raise ValueError(f"epsilon0 must be positive and of ordinary size, got {epsilon0}")

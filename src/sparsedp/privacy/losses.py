@@ -62,7 +62,9 @@ def coarsen(atoms: Atoms, limit: int) -> Atoms:
     step = (high - low) / (limit - 1)
     node = np.clip(np.floor((atoms.losses - low) / step).astype(int), 0, limit - 2)
     to_next = low + (node + 1) * step - atoms.losses
-    share = np.clip(np.expm1(to_next) / math.expm1(step), 0.0, 1.0)
+    # expm1(to_next) / expm1(step), written so that nothing overflows where steps are long.
+    share = np.exp(to_next - step) * np.expm1(-to_next) / math.expm1(-step)
+    share = np.clip(share, 0.0, 1.0)
     masses = np.zeros(limit)
     np.add.at(masses, node, share * atoms.masses)
     np.add.at(masses, node + 1, (1 - share) * atoms.masses)

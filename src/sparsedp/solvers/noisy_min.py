@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsedp.data.dataset import Dataset
+from sparsedp.data.products import inner
 from sparsedp.losses import Loss
 from sparsedp.mechanisms import Curator
 from sparsedp.privacy import PublicFacts, Schedule, Select
@@ -103,5 +104,5 @@ def _missed(
         x = columns[:, i]
         without = margins - np.multiply.outer(x, w[feature])
         derivative = np.clip(loss.derivative(without, data.target), -bound, bound)
-        missed[i] = np.abs(x @ derivative).max()
+        missed[i] = np.abs(inner(x[:, None], derivative)).max()
     return missed

@@ -19,6 +19,10 @@ N_END_LEVELS = 7
 TAIL = 0.05
 """Part of the records that may be clipped on one side of a feature."""
 
+FIRST_MIDDLE_LEVEL = 2
+"""About the middle bounds shrink to a quarter or not at all: data that fill half of them have
+little to gain, and noise would cut off the tails of too many."""
+
 LOUDEST = 3 * TAIL
 """A count of records is of use if its noise is below this part of all records."""
 
@@ -76,6 +80,7 @@ def _factors(noisy: np.ndarray, deviation: float, n_records: float) -> np.ndarra
         if spread <= LOUDEST * n_records:
             few = noisy[..., :b].sum(axis=-1) <= TAIL * n_records + spread
             few[:, :2] &= b <= N_END_LEVELS
+            few[:, 2] &= b >= FIRST_MIDDLE_LEVEL
             factors[few] = 2.0**-b
     # Records cannot crowd at two places: believe the strongest claim.
     strongest = np.argmin(factors, axis=1)[:, None] == np.arange(3)

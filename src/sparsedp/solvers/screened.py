@@ -7,6 +7,7 @@ import numpy as np
 
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
+from sparsedp.data.products import column_sums
 from sparsedp.losses import Logistic, Loss, Multinomial
 from sparsedp.mechanisms import Curator
 from sparsedp.mechanisms.narrowed import NarrowedCurator
@@ -251,7 +252,7 @@ class Screened:
             spread = math.inf
         else:
             y = data.target
-            moments = np.array([data.n_records, y.sum(), (y**2).sum()])  # private
+            moments = np.append(data.n_records, column_sums(np.column_stack([y, y**2])))  # private
             # A record adds (1, y, y^2) with |y| <= 1. Replacing one moves the last two by at most
             # (y - z)^2 (1 + (y + z)^2) <= 4 in square, at y = -z = 1.
             three = Sensitivity(add_remove=math.sqrt(3), replace_one=2.0)

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import expit, wrightomega
 
 from sparsedp.data.dataset import Dataset
+from sparsedp.data.products import column_sums
 from sparsedp.losses import Logistic, Loss, Squared
 from sparsedp.privacy import Sensitivity
 
@@ -90,7 +91,7 @@ class ScreeningRule:
         slopes = np.abs(data.rmatvec(derivative))
         if slopes.ndim == 2:
             slopes = slopes.max(axis=1)
-        product = float((u * derivative).sum())
+        product = float(column_sums((u * derivative).reshape(len(u), -1)).sum())
         gap = min(max(product + self.radius * slopes.max(), 0.0) / n, self.gap_range[1])
         lengths = (self.scale * norms + float(np.linalg.norm(u))) / math.sqrt(n)
         lengths = np.minimum(lengths, self.scale + self.radius)

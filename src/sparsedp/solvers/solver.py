@@ -13,6 +13,9 @@ from sparsedp.privacy import PublicFacts, PublishedSchedule, Schedule
 
 CALIBRATIONS = ("sound", "published")
 
+LONGEST_PATH = 500
+"""Features on a path by weight: the table of its models grows with the square of their number."""
+
 
 @dataclass(frozen=True)
 class SolutionPath:
@@ -34,10 +37,15 @@ class SolutionPath:
 
     @classmethod
     def by_weight(cls, weights: np.ndarray, n_features: int) -> "SolutionPath":
-        """Features enter by the size of their weights, which stay as they are."""
+        """Features enter by the size of their weights, which stay as they are.
+
+        A model that uses more than ``LONGEST_PATH`` features has a path of its heaviest ones.
+        """
         table = weights.reshape(len(weights), -1)
         heaviness = np.abs(table[:n_features]).sum(axis=1)
-        order = np.argsort(-heaviness, kind="stable")[: np.count_nonzero(heaviness)]
+        order = np.argsort(-heaviness, kind="stable")[
+            : min(np.count_nonzero(heaviness), LONGEST_PATH)
+        ]
         k = len(order)
         entered = np.tri(k)[:, :, None] * table[order][None]
         constant = table[n_features] if len(table) > n_features else np.zeros(table.shape[1])

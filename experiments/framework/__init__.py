@@ -1,0 +1,1 @@
+"""What the experiments share: finding, running and resuming them, data sets, tables, figures."""

@@ -1,0 +1,261 @@
+"""Every experiment runs end to end on small stand-in data, and the runner keeps its promises."""
+
+import csv
+import hashlib
+import http.server
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from sparsedp.cli import main
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "experiments"))
+
+from framework import registry, runner, store  # noqa: E402
+from framework.data import Data, DataMissing  # noqa: E402
+from framework.table import markdown, mean_error, wilson  # noqa: E402
+
+STAND_IN = """
+import numpy as np
+from scipy import sparse
+
+def names():
+    texts = ["imdb", "imdb_rating", "rcv1_vw"]
+    return ["splice", "kddcup99_dos", "heart_hungarian", "heart_cleveland", *texts]
+
+def load(name, split="train", **options):
+    rng = np.random.default_rng([len(name), split == "test"])
+    if name.startswith("heart"):
+        if split == "test":
+            raise ValueError("no test part")
+        X = np.abs(rng.normal(size=(120, 13)))
+        return X, (X[:, 0] + rng.normal(size=120) > 0.8).astype(int)
+    n, d = (600, 30) if name == "kddcup99_dos" else (150, 60)
+    if name == "kddcup99_dos" and split == "test":
+        raise ValueError("no test part")
+    X = rng.random((n, d)) * (rng.random((n, d)) < 0.4)
+    score = X[:, 0] - X[:, 1] + 0.1 * rng.normal(size=n)
+    if name in ("imdb", "imdb_rating", "rcv1_vw"):
+        X = sparse.csr_matrix(X / np.linalg.norm(X, axis=1)[:, None])
+    if name == "kddcup99_dos":
+        X = sparse.csr_matrix(X)
+    if name == "imdb_rating":
+        return X, np.clip(np.round(5 + 4 * score), 1, 10)
+    return X, (score > 0).astype(int)
+"""
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    """Data in the layout that --data takes: small, and made here."""
+    path = tmp_path_factory.mktemp("data")
+    (path / "load.py").write_text(STAND_IN)
+    return path
+
+
+def toy(tmp_path, text="seed = 1\n[trials]\nrepetitions = 3\n[settings]\nshift = 0.5\n"):
+    """A paper with one experiment, in its own root."""
+    paper = tmp_path / "root" / f"private-lasso-{tmp_path.name}"
+    paper.mkdir(parents=True, exist_ok=True)
+    script = paper / "toy.py"
+    script.write_text(
+        "from pathlib import Path\n"
+        "import numpy as np\n"
+        "TITLE = 'a toy'\n"
+        "COLUMNS = ('value',)\n"
+        "def trials(settings):\n"
+        "    return [{'set': s, 'repetition': r} for s in ('splice', 'absent')\n"
+        "            for r in range(settings['repetitions'])]\n"
+        "def run(trial, settings, data, seed):\n"
+        "    data.load(trial['set'])\n"
+        "    with Path(__file__).with_name('ran').open('a') as file:\n"
+        "        file.write('x')\n"
+        "    return {'value': settings['shift'] + np.random.default_rng(seed).random()}\n"
+        "def summarize(rows, settings):\n"
+        "    return f'{len(rows)} rows'\n"
+    )
+    script.with_suffix(".toml").write_text(text)
+    return registry.Experiment("private-lasso", "toy", script)
+
+
+@pytest.mark.parametrize("paper", registry.PAPERS)
+def test_every_experiment_runs_end_to_end(paper, folder, tmp_path):
+    # One output for a paper: experiments that show the rows of others find them there.
+    run = runner.Run(output=tmp_path, data=Data(folder=folder), size="tiny")
+    for experiment in registry.chosen((paper,)):
+        path = runner.reproduce(experiment, run)
+        summary = (path / "summary.md").read_text()
+        assert "Left out" not in summary, experiment.key
+        assert summary.count("|") > 10, experiment.key  # a table
+        module = experiment.module()
+        trials = module.trials(experiment.settings("tiny").merged)
+        if trials:
+            with (path / "trials.csv").open(newline="") as file:
+                rows = list(csv.DictReader(file))
+            assert len(rows) == len(trials), experiment.key
+            assert {*trials[0], *module.COLUMNS, "seed", "seconds"} <= set(rows[0])
+            assert len({row["seed"] for row in rows}) == len(rows), experiment.key
+        if getattr(module, "draw", None):
+            pictures = {p.stem for p in path.glob("*.png")}
+            assert pictures, experiment.key
+            assert pictures == {p.stem for p in path.glob("*.svg")}
+
+
+def test_the_list_names_every_table_and_figure():
+    listed = CliRunner().invoke(main, ["reproduce", "--list"])
+    assert listed.exit_code == 0
+    keys = [line.split()[0] for line in listed.output.splitlines()]
+    figures = [f"private-lasso/figure{i}" for i in range(1, 6)]
+    figures += ["ight/figure1", "screening/figure1", "screening/figure2"]
+    figures += [f"pretraining/figure{i}" for i in range(4, 12)]
+    tables = [f"private-lasso/table{i}" for i in (1, 2)]
+    tables += ["ight/table2", "ight/table3", "pretraining/table1"]
+    tables += ["screening/experiment-a", "screening/experiment-b"]
+    assert {*figures, *tables} <= set(keys)
+
+
+def test_a_stopped_run_goes_on_and_changed_settings_start_anew(folder, tmp_path):
+    experiment = toy(tmp_path)
+    run = runner.Run(output=tmp_path / "out", data=Data(folder=folder))
+    path = runner.reproduce(experiment, run)
+    first = (path / "trials.csv").read_text()
+    assert "3 rows" in (path / "summary.md").read_text()
+    assert "absent" in (path / "summary.md").read_text()  # said to be left out; the rest ran
+    # Killed in the middle of the last row: only that trial is run again, to the same result.
+    (path / "trials.csv").write_text(first[:-30])
+    runner.reproduce(experiment, run)
+    ran = experiment.path.with_name("ran")
+    assert len(ran.read_text()) == 4
+    values = [row["value"] for row in csv.DictReader((path / "trials.csv").open())]
+    assert values == [row["value"] for row in csv.DictReader(first.splitlines())]
+    # More repetitions: the old ones stay. Another shift: all of them anew, and none is lost.
+    text = experiment.path.with_suffix(".toml").read_text()
+    experiment.path.with_suffix(".toml").write_text(
+        text.replace("repetitions = 3", "repetitions = 4")
+    )
+    runner.reproduce(experiment, run)
+    assert len(ran.read_text()) == 5
+    experiment.path.with_suffix(".toml").write_text(text.replace("shift = 0.5", "shift = 1.5"))
+    runner.reproduce(experiment, run)
+    assert len(ran.read_text()) == 8
+    assert len((path / "trials.csv").read_text().splitlines()) == 1 + 4 + 3
+    assert "3 rows" in (path / "summary.md").read_text()
+
+
+def test_workers_give_the_same_rows_and_do_not_share_noise(folder, tmp_path):
+    experiment = toy(tmp_path)
+    values = {}
+    for jobs in (1, 2):
+        run = runner.Run(output=tmp_path / str(jobs), data=Data(folder=folder), jobs=jobs)
+        path = runner.reproduce(experiment, run)
+        values[jobs] = {row["value"] for row in csv.DictReader((path / "trials.csv").open())}
+    assert values[1] == values[2]
+    assert len(values[1]) == 3
+
+
+def test_an_interrupt_leaves_the_finished_trials(folder, tmp_path, monkeypatch):
+    experiment = toy(tmp_path)
+    run = runner.Run(output=tmp_path / "out", data=Data(folder=folder))
+    calls = []
+
+    def interrupted(path, settings, trial, one=runner._one):
+        calls.append(trial)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return one(path, settings, trial)
+
+    monkeypatch.setattr(runner, "_one", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        runner.reproduce(experiment, run)
+    rows = store.Store(run.folder(experiment) / "trials.csv", experiment.settings().digest).rows()
+    assert [row["repetition"] for row in rows] == [0, 1]
+
+
+def test_bad_names_and_a_missing_clone_get_a_sentence(monkeypatch, tmp_path):
+    bad = CliRunner().invoke(main, ["reproduce", "private-lasso/table9"])
+    assert bad.exit_code == 2
+    assert "--list" in bad.output
+    from sparsedp.cli import reproduce
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(reproduce, "__file__", str(tmp_path / "a" / "b" / "c" / "d.py"))
+    absent = CliRunner().invoke(main, ["reproduce", "--list"])
+    assert absent.exit_code == 2
+    assert "clone the repository" in absent.output
+
+
+@pytest.fixture
+def server(tmp_path):
+    """Files under an address on loopback, and the number of requests."""
+    files = tmp_path / "served"
+    files.mkdir()
+    (files / "tiny.txt").write_text("+1 1:1 3:0.5\n-1 2:2\n")
+    seen = []
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def __init__(self, *arguments, **settings):
+            super().__init__(*arguments, directory=str(files), **settings)
+
+        def log_message(self, *arguments):
+            seen.append(self.path)
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as serving:
+        thread = threading.Thread(target=serving.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{serving.server_port}/tiny.txt", files / "tiny.txt", seen
+        serving.shutdown()
+
+
+def source(tmp_path, address, checksum=None):
+    path = tmp_path / "sources.toml"
+    lines = ["[tiny]", 'format = "libsvm"', "n_features = 3", f'train = "{address}"']
+    path.write_text("\n".join([*lines, *([f'train_sha256 = "{checksum}"'] if checksum else [])]))
+    return path
+
+
+def test_downloads_are_checked(server, tmp_path):
+    pytest.importorskip("pooch")
+    address, file, seen = server
+    cache = tmp_path / "cache"
+    right = hashlib.sha256(file.read_bytes()).hexdigest()
+    X, y = Data(cache=cache, sources=source(tmp_path, address, right)).load("tiny")
+    np.testing.assert_array_equal(X.toarray(), [[1, 0, 0.5], [0, 2, 0]])
+    np.testing.assert_array_equal(y, [1, 0])
+    Data(cache=cache, sources=source(tmp_path, address, right)).load("tiny")
+    assert len(seen) == 1  # the second time from the cache
+    # Without a published checksum the first download is trusted, and a change is noticed.
+    other = tmp_path / "other"
+    Data(cache=other, sources=source(tmp_path, address)).load("tiny")
+    file.write_text("+1 1:7\n-1 2:2\n")
+    for path in other.glob("tiny*"):
+        path.unlink()
+    with pytest.raises(DataMissing, match="hash"):
+        Data(cache=other, sources=source(tmp_path, address)).load("tiny")
+    with pytest.raises(DataMissing):
+        Data(cache=other, sources=source(tmp_path, address)).load("unknown")
+    with pytest.raises(DataMissing):
+        Data(cache=other, sources=source(tmp_path, address + ".absent")).load("tiny")
+
+
+def test_a_folder_may_hold_plain_files(server, tmp_path):
+    address, file, seen = server
+    data = Data(folder=file.parent, sources=source(tmp_path, address))
+    assert data.load("tiny", "all")[0].shape == (2, 3)
+    assert not data.has_test("tiny")
+    assert not seen
+    file.unlink()
+    with pytest.raises(DataMissing, match=r"tiny\.txt"):
+        Data(folder=file.parent, sources=source(tmp_path, address)).load("tiny")
+
+
+def test_tables():
+    assert markdown(["a", "b"], [[1, None]]) == "| a | b |\n| --- | --- |\n| 1 |  |\n"
+    assert mean_error([1.0, 2.0], 1) == "1.5 ± 0.5"
+    low, high = wilson(10, 10)
+    assert 0.7 < low < 0.73
+    assert high == pytest.approx(1.0)

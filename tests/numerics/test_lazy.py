@@ -23,8 +23,10 @@ from sparsedp.mechanisms import KeyStream, NoisyCurator
 from sparsedp.mechanisms.lazy import is_below
 from sparsedp.mechanisms.select import grid_and_rate
 from sparsedp.privacy import Budget, PublicFacts
+from sparsedp.sets import L1Ball
 from sparsedp.solvers import FrankWolfe
 from sparsedp.solvers.compact import compact_columns
+from sparsedp.solvers.vertex_walk import VertexWalk
 
 pytestmark = pytest.mark.skipif(not COMPILED, reason="the compiled kernel is not here")
 if COMPILED:
@@ -288,3 +290,19 @@ def test_errors_of_the_stream_come_through():
             broken,
             None,
         )
+
+
+def test_sound_walks_end_where_rounding_is_proven(monkeypatch):
+    X, y = np.ones((40, 2)), np.arange(40) % 2
+    data = Dataset.clip(X, y, Bounds(-1, 1), intercept=False)
+
+    def compact(bound):
+        steps = np.full(3, 0.5)
+        ball, mode = L1Ball(1.0), "auto"
+        walk = VertexWalk(data, Logistic(), ball, steps, (2,), clip=0.5, bound=bound, mode=mode)
+        return walk.compact()
+
+    assert compact(None) is not None
+    monkeypatch.setattr("sparsedp.solvers.vertex_walk.MOST_RECORDS", 39)
+    assert compact(None) is None
+    assert compact(1.0) is not None  # published noise: nothing is proven anyway

@@ -6,7 +6,7 @@ from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Logistic, Loss, Multinomial, Squared
 from sparsedp.mechanisms import CompactWalk
 from sparsedp.sets import L1Ball
-from sparsedp.solvers.compact import compact_columns
+from sparsedp.solvers.compact import MOST_RECORDS, compact_columns
 
 COMPACT_LOSSES: dict[type, str] = {
     Logistic: "logistic",
@@ -78,6 +78,9 @@ class VertexWalk:
         reach = self.reach
         constant = self._bound is not None or self._clip <= reach
         if self._n_taken or loss is None or not constant or self._loss.n_outputs > MOST_OUTPUTS:
+            return None
+        # Published noise proves nothing beyond double precision, however many records there are.
+        if self._bound is None and self._data.n_records > MOST_RECORDS:
             return None
         columns = compact_columns(self._data)
         if columns is None:

@@ -12,6 +12,7 @@ from sparsedp import Bounds, SparseLinearRegression, SparseLogisticRegression
 from sparsedp.data.dataset import Dataset
 from sparsedp.estimators import fit_public_model
 from sparsedp.solvers import Pursuit
+from sparsedp.solvers.pursuit_gradient import ReleasedGradient
 
 
 def table(n=4000, d=12, seed=0, task="logistic"):
@@ -261,3 +262,46 @@ def test_tightened_records_are_clipped_and_fill_the_new_unit_box(intercept, row_
     assert np.abs(tight.columns(range(3))).max() <= 1
     np.testing.assert_allclose(tight.declared_units().columns(range(3)), expected, atol=1e-12)
     assert tight.bounds == new
+
+
+# Noisy gradients over all features ----------------------------------------------------------------
+
+
+def gradients(change, noise=(3.0, 1.0), d=20_000):
+    """Two releases of gradients that are apart by ``change`` in their 50 heavy entries."""
+    random = np.random.default_rng(11)
+    truth = np.zeros((d, 1))
+    truth[:50, 0] = np.linspace(8, 20, 50)
+    moved = truth.copy()
+    moved[:50] -= change
+    older, newer = (
+        ReleasedGradient(values + level * random.normal(size=(d, 1)), level)
+        for values, level in zip((truth, moved), noise, strict=True)
+    )
+    return older, newer, moved
+
+
+@pytest.mark.parametrize("noise", [(1.0, 1.0), (1.0, 2.0), (3.0, 1.0)])
+def test_gradients_that_did_not_change_are_averaged_by_their_precision(noise):
+    older, newer, truth = gradients(0.0, noise)
+    joined = newer.after(older, np.zeros(0, dtype=int), 25)
+    best = (noise[0] ** -2 + noise[1] ** -2) ** -0.5
+    # Seed 11. The estimate of the change has 50 squares: 1.4 covers seven standard errors.
+    assert best <= joined.noise <= 1.4 * best
+    assert np.std(joined.values - truth) <= 1.4 * best
+
+
+def test_a_gradient_that_has_changed_is_forgotten():
+    older, newer, _ = gradients(np.linspace(-15, 15, 50)[:, None])
+    joined = newer.after(older, np.zeros(0, dtype=int), 25)
+    assert np.corrcoef(joined.values[:, 0], newer.values[:, 0])[0, 1] > 0.99
+    assert joined.noise > 0.95 * newer.noise
+
+
+def test_chosen_features_do_not_make_a_gradient_look_changed():
+    change = np.zeros((50, 1))
+    change[:5] = 100.0
+    older, newer, _ = gradients(change)
+    apart = newer.after(older, np.zeros(0, dtype=int), 25)
+    joined = newer.after(older, np.arange(5), 25)
+    assert joined.noise < apart.noise

@@ -2,8 +2,8 @@
 
 Proof: pursuit.md. The parts: pursuit_plan.py (how the budget is spent), pursuit_moments.py (the
 Gaussian budget), pursuit_bounds.py (tighter bounds), pursuit_response.py (the losses),
-pursuit_records.py (sums over blocks of records), pursuit_step.py (the steps), pursuit_exact.py
-(the counterpart without noise).
+pursuit_records.py (sums over blocks of records), pursuit_gradient.py (noisy gradients over all
+features), pursuit_step.py (the steps), pursuit_exact.py (the counterpart without noise).
 """
 
 import math
@@ -18,6 +18,7 @@ from sparsedp.mechanisms import Curator
 from sparsedp.privacy import Perturb, PublicFacts, Schedule, Select
 from sparsedp.solvers.pursuit_bounds import tightened
 from sparsedp.solvers.pursuit_exact import forward_selection
+from sparsedp.solvers.pursuit_gradient import ReleasedGradient, heaviest
 from sparsedp.solvers.pursuit_moments import REQUEST, Moments
 from sparsedp.solvers.pursuit_plan import BOX, Plan
 from sparsedp.solvers.pursuit_response import response_to
@@ -106,15 +107,19 @@ class Pursuit:
         gram_noise, floor = moments.deviation(*blocks[0]), ROW_FLOOR if plan.by_rows else FLOOR
         active = ActiveSet(view, response, moments, plan.size, gram_noise, floor)
         step_share = shares.middle / len(rounds)
+        released: ReleasedGradient | None = None
         for count, block in zip(rounds, blocks, strict=True):
             centering = CENTERING if response.centered else 0.0
             gradient, norm = active.selection_gradient(step_share * centering)  # private, released
             if plan.by_rows:
                 reach, share = norm * plan.row_length, shares.selection / len(rounds)
                 noisy = moments.release(gradient, reach, share)  # released
+                fresh = ReleasedGradient(noisy, moments.deviation(reach, share))
+                released = fresh.after(released, active.features, count)
                 # The same odds as below where the largest of d Gaussians competes.
-                ahead = plan.prior * moments.deviation(reach, share) / math.sqrt(2 * log_d)
-                features = _heaviest(noisy, ahead, active.features, count)
+                ahead = plan.prior * released.noise / math.sqrt(2 * log_d)
+                heights = np.linalg.norm(released.values, axis=1) + ahead
+                features = heaviest(heights, active.features, count)
             else:
                 # A public head start moves no score between neighbors.
                 scores = np.linalg.norm(gradient, axis=1) + plan.prior * noise * norm  # private
@@ -144,15 +149,6 @@ class Pursuit:
 
     def _plan(self, public: PublicFacts) -> Plan:
         return Plan.of(public, self.n_nonzero or public.n_nonzero)
-
-
-def _heaviest(
-    noisy: np.ndarray, ahead: np.ndarray | float, excluded: np.ndarray, count: int
-) -> np.ndarray:
-    """Features with the longest rows of a released gradient, longest first."""
-    lengths = np.linalg.norm(noisy, axis=1) + ahead
-    lengths[excluded] = -np.inf
-    return np.argsort(-lengths, kind="stable")[:count]
 
 
 def _restricted(model: np.ndarray, features: np.ndarray, data: Dataset, new: UnitMap) -> np.ndarray:

@@ -32,8 +32,9 @@ BOX = Shares(counts=0.01, bounds=0.08, selection=0.35, gram=0.10, middle=0.10, f
 ROWS = Shares(counts=0.01, bounds=0.0, selection=0.54, gram=0.05, middle=0.06, fit=0.34)
 """Where rows have a norm: one noisy gradient shows all features, and there are many."""
 
-N_ROW_ROUNDS = 2
-"""Rounds of selection where noise is added to the whole gradient."""
+N_ROW_ROUNDS, FIRST_ROW_ROUND = 2, 0.2
+"""Rounds of selection where noise is added to the whole gradient, and the part of the features that
+the first one chooses: the second sees both gradients."""
 
 FEWEST_ROUNDS = 2
 
@@ -121,10 +122,10 @@ class Plan:
         budget.
         """
         if self.by_rows:
-            n_rounds = min(N_ROW_ROUNDS, self.size)
-        else:
-            wanted = round(min(0.5 * n_records * curvature / (noise * self.size), 1e9))
-            n_rounds = min(max(wanted, FEWEST_ROUNDS), self.size)
+            first = max(round(FIRST_ROW_ROUND * self.size), 1)
+            return [first, self.size - first] if first < self.size else [first]
+        wanted = round(min(0.5 * n_records * curvature / (noise * self.size), 1e9))
+        n_rounds = min(max(wanted, FEWEST_ROUNDS), self.size)
         smaller, n_larger = divmod(self.size, n_rounds)
         return [smaller] * (n_rounds - n_larger) + [smaller + 1] * n_larger
 

@@ -158,6 +158,12 @@ def _connections(data: Data, settings: dict[str, Any], rng: Any) -> tuple[Part, 
     return (X[train], y[train]), (X[test], y[test])
 
 
+def named(name: str, rows: list[dict[str, Any]]) -> str:
+    """The set, and what stands in for it."""
+    source = rows[0]["source"]
+    return f"{name} (surrogate: {source})" if source.endswith("_like") else name
+
+
 def _cut(part: Part, share: float, rng: Any) -> tuple[Part, Part]:
     X, y = part
     first, second = train_test_split(

@@ -108,7 +108,7 @@ def summarize(rows: list[dict[str, Any]], settings: dict[str, Any]) -> str:
 
         printed = settings["published"]
         base = found("nonprivate")
-        label = named(name, here)
+        label = sets.named(name, here)
         counts.append(
             [
                 label,
@@ -158,12 +158,6 @@ def summarize(rows: list[dict[str, Any]], settings: dict[str, Any]) -> str:
             *([VARIANTS] if variants else []),
         ]
     )
-
-
-def named(name: str, rows: list[dict[str, Any]]) -> str:
-    """The set, and what stands in for it."""
-    source = rows[0]["source"]
-    return f"{name} (surrogate: {source})" if source.endswith("_like") else name
 
 
 def draw(rows: list[dict[str, Any]], settings: dict[str, Any], folder: Any) -> None:
@@ -227,7 +221,7 @@ def draw(rows: list[dict[str, Any]], settings: dict[str, Any], folder: Any) -> N
             )
         ax.set_xscale("log")
         ax.set_xlabel("non-zero weights")
-        ax.set_yticks(places, [named(name, here) for name, here in by_set.items()])
+        ax.set_yticks(places, [sets.named(name, here) for name, here in by_set.items()])
         ax.invert_yaxis()
         ticks = [t for t in (2, 5, 10, 20, 50, 100, 200, 500, 1000) if _within(t, ax.get_xlim())]
         ax.set_xticks(ticks, list(map(str, ticks)))

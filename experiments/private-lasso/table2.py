@@ -143,11 +143,9 @@ def summarize(rows: list[dict[str, Any]], settings: dict[str, Any]) -> str:
         lines = []
         for name, here in grouped(rows, "set").items():
             of = grouped(here, "method", "calibration")
-            source = here[0]["source"]
-            label = f"{name} (surrogate: {source})" if source.endswith("_like") else name
             printed = settings["published"]
             line = [
-                label,
+                sets.named(name, here),
                 *(printed[m].get(name, [None] * 3)[index] for m in ("sparsifier", "private_lasso")),
             ]
             for calibration in ("published", "sound"):
@@ -234,7 +232,7 @@ def draw(rows: list[dict[str, Any]], settings: dict[str, Any], folder: Any) -> N
                 zorder=1 if line else 2,
             )
         ax.set_xlabel(f"{title} on the test part (%)")
-        ax.set_yticks(places, list(by_set))
+        ax.set_yticks(places, [sets.named(name, here) for name, here in by_set.items()])
         ax.invert_yaxis()
     right.set_yticklabels([])
     handles, labels = left.get_legend_handles_labels()

@@ -1,6 +1,7 @@
 # make demo   a private model and its card in demo-model/, from nothing
 # make test   every check that CI runs
 # make utility DATA=DIR   benchmarks/utility.md from the data sets in DIR, in about ten minutes
+# make bench [DATA=DIR]   benchmarks/results.md: speed and memory against others, in a quarter of an hour
 PYTHON ?= python3
 BIN := .venv/bin
 KERNELS := $(wildcard src/sparsedp/_kernels/*.pyx)
@@ -9,7 +10,7 @@ JOBS ?= 2
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test check unit install utility clean
+.PHONY: demo test check unit install utility bench clean
 
 install: .venv/.installed
 .venv/.installed: pyproject.toml setup.py constraints.txt $(KERNELS)
@@ -36,6 +37,11 @@ utility: install
 	test -n "$(DATA)" || { echo "say where the data sets are: make utility DATA=DIR"; exit 2; }
 	$(BIN)/python benchmarks/utility.py --data "$(DATA)" --output build/utility
 	cp build/utility/utility.md build/utility/utility.svg benchmarks/
+
+bench: install
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt celer skglm
+	PYTHONPATH=. $(BIN)/python benchmarks/bench.py $(if $(DATA),--data "$(DATA)")
+	cp build/bench/results.md build/bench/results-*.svg benchmarks/
 
 clean:
 	rm -rf .venv build dist demo-model src/*.egg-info

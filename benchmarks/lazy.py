@@ -1,15 +1,25 @@
 """The lazy kernel against appendix B of Khanna et al. (2024), in CPU time per step.
 
-Run ``python benchmarks/lazy.py [shape ...] [--epsilon 1 10] [--noise laplace exponential]``.
+Run ``python benchmarks/lazy.py [shape ...] [--epsilon 1 10] [--noise laplace exponential]``. With
+``--data DIR``, a folder with a module load.py that has ``load(name, scale=...)``, imdb is measured
+too. With ``--memory`` one fit per shape is made in a process of its own, which says how much memory
+it took at most, from reading the records on.
 """
 
 import argparse
+import importlib.util
+import resource
+import subprocess
+import sys
+import tempfile
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 from benchmarks.appendix_b import appendix_b
 from benchmarks.shapes import SHAPES, Shape, generate
+from scipy.sparse import csr_array, load_npz, save_npz
 
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
@@ -96,6 +106,36 @@ def measure(name, shape: Shape, X, y, epsilons, noises, modes):
                 )
 
 
+def imdb(folder: Path):
+    """The reviews, columns divided by their largest value as in the paper."""
+    spec = importlib.util.spec_from_file_location("load", folder / "load.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    X, y = module.load("imdb", scale="maxabs")
+    X = csr_array(X)
+    return Shape(*X.shape, X.nnz // X.shape[0], "text", 50.0), X, np.asarray(y, dtype=float)
+
+
+def fit_in_a_child(folder: Path, radius: float):
+    """Fit once and say how much memory this process has taken at most."""
+    X, y = csr_array(load_npz(folder / "X.npz")), np.load(folder / "y.npy")
+    data = Dataset.clip(X, y, Bounds(-1, 1), intercept=False)
+    del X
+    took, _ = fit_time(data, radius, 1.0, "laplace", "auto", seeds=(0,))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+    print(f"  {1e6 * took:.1f} us/step with all preparation, {peak:.0f} MB at most", flush=True)
+
+
+def memory(name, shape: Shape, X, y):
+    """Fit in a process that has not made the records."""
+    with tempfile.TemporaryDirectory() as folder:
+        save_npz(Path(folder) / "X.npz", X, compressed=False)
+        np.save(Path(folder) / "y.npy", y)
+        print(f"{name}: one fit at epsilon 1 in a process of its own", flush=True)
+        child = [sys.executable, __file__, "--child", folder, "--radius", str(shape.radius)]
+        subprocess.run(child, check=True)
+
+
 def main():
     """Measure what was asked for."""
     parser = argparse.ArgumentParser()
@@ -103,11 +143,25 @@ def main():
     parser.add_argument("--epsilon", type=float, nargs="+", default=[1.0, 10.0])
     parser.add_argument("--noise", nargs="+", default=["laplace", "exponential"])
     parser.add_argument("--mode", nargs="+", default=["auto"])
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--memory", action="store_true")
+    parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--radius", type=float, help=argparse.SUPPRESS)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    if options.child is not None:
+        fit_in_a_child(options.child, options.radius)
+        return
     for name in options.shapes:
         shape = SHAPES[name]
-        measure(name, shape, *generate(shape), options.epsilon, options.noise, options.mode)
+        X, y = generate(shape)
+        if options.memory:
+            memory(name, shape, X, y)
+        else:
+            measure(name, shape, X, y, options.epsilon, options.noise, options.mode)
+    if options.data is not None:
+        shape, X, y = imdb(options.data)
+        measure("imdb", shape, X, y, options.epsilon, options.noise, options.mode)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,9 @@
 
 DIR holds folders a9a and w8a with train.svm, plain or compressed, and may hold imdb with train.npz
 (arrays data, indices, indptr, shape and y); sets that are not there are made up in the same shape.
-For every solver one fit is made with its products noted down: those with all features, and those
-with the columns it has chosen. Then, the smallest CPU time of some repeats each,
+For every solver one fit is made with its products noted down: those with all features, those with
+the columns it has chosen, and the change of coordinates that gives their norms. Then, the smallest
+CPU time of some repeats each,
 
 - *solve*: the solver after the gate, its budget calibrated before,
 - *products*: the same products again, by themselves,
@@ -50,7 +51,9 @@ def records(name, folder):
         X = rng.uniform(-1, 1, (20_000, 500))
         return X, (X[:, :5].sum(axis=1) + rng.normal(size=len(X)) > 0).astype(float)
     n, d, per_row = SHAPES[name]
-    files = [] if folder is None else sorted((folder / name).glob("train.*"))
+    files = []
+    if folder is not None:
+        files = [*(folder / name).glob("train.npz"), *(folder / name).glob("train.svm*")]
     if not files:
         # Columns by Zipf's law, as words are.
         columns = np.minimum(d * rng.random((n, per_row)) ** 3, d - 1).astype(int)
@@ -127,7 +130,9 @@ def csr(indptr, indices, data, n_columns):
 
 PLAIN = {
     "csr_times": lambda p, i, x, w, start, out: (csr(p, i, x, len(w)).__matmul__, (w,)),
-    "csr_transposed": lambda p, i, x, r, pairs: (csr(p, i, x, len(pairs)).T.__matmul__, (r,)),
+    "csr_transposed": lambda p, i, x, r, run, pairs: (csr(p, i, x, len(pairs)).T.__matmul__, (r,)),
+    "csr_mapped": lambda p, i, x, m, *rest: (csr(p, i, x, len(m)).__matmul__, (m,)),
+    "dense_mapped": lambda rows, m, *rest: (np.matmul, (rows, m)),
     "dense_times": lambda rows, w, start, out: (np.matmul, (rows, w.T)),
     "dense_transposed": lambda rows, r, *rest: (np.matmul, (rows.T, r)),
 }

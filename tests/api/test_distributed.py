@@ -56,9 +56,11 @@ def same(one, other):
 
 # One round to check the blocks; then one for each gradient, and for counts or moments. Pursuit also
 # has a round for the histograms; each of its features takes rounds to choose it, for its products
-# with the others, and for a step; eight steps more are at the end.
+# with the others, and for a step; eight steps more are at the end. Frank-Wolfe guesses, and asks
+# about many steps at once after the first ones.
 ROUNDS = [
     (FrankWolfe(n_steps=6), 1 + 6),
+    (FrankWolfe(n_steps=150, radius=2.0), 60),
     (IGHT(n_steps=4), 1 + 1 + 4),
     (NoisyGD(n_steps=4), 1 + 1 + 4),
     (Pursuit(), 1 + 1 + 1 + 3 * 3 + 8),
@@ -144,13 +146,15 @@ def kill_in_round(monkeypatch, number, n_killed):
     monkeypatch.setattr(Cluster, "results", killing)
 
 
-def test_a_killed_worker_changes_nothing(client, table, monkeypatch):
+@pytest.mark.parametrize("solver", [Pursuit(), FrankWolfe(n_steps=12)])
+def test_a_killed_worker_changes_nothing(client, table, monkeypatch, solver):
     X, y = table
     records = RecordBlocks.from_arrays(X, y, rows_per_block=PER_BLOCK)
-    expected = classifier().fit(records)
+    expected = classifier(solver).fit(records)
     ledger = Ledger(9.0, 1e-2)
+    client.wait_for_workers(2)
     kill_in_round(monkeypatch, 4, 1)
-    same(classifier(ledger=ledger).fit(records.on(client)), expected)
+    same(classifier(solver, ledger=ledger).fit(records.on(client)), expected)
     assert len(ledger.history()) == 1
 
 

@@ -1,9 +1,13 @@
 """Frank-Wolfe without noise against other optimizers; the door's selection with it."""
 
+import warnings
+
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.optimize import minimize
 
+from sparsedp import Bounds, SparseLogisticRegression
 from sparsedp.mechanisms import KeyStream, NoiselessCurator, NoisyCurator
 from sparsedp.privacy import Budget
 from sparsedp.sets import L1Ball
@@ -121,3 +125,30 @@ def test_count_stays_in_its_range_and_costs_its_fraction():
         used.add(np.count_nonzero(solver.solve(data, LOSSES["logistic"], curator).weights[:-1]))
     assert used <= {3, 4}  # ceil(sqrt 6) to floor(2 sqrt 6)
     assert len(used) == 2
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array, sparse.csc_array])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize(
+    "bounds",
+    [Bounds(0, 1), Bounds.symmetric(2.0), Bounds(np.linspace(-2, 0, 8), np.linspace(1, 3, 8))],
+)
+@pytest.mark.parametrize("calibration", ["sound", "published"])
+def test_records_of_every_layout_and_bound_are_fitted(layout, intercept, bounds, calibration):
+    random = np.random.default_rng(3)
+    X = random.uniform(0, 1, (400, 8)) * (random.random((400, 8)) < 0.5)
+    y = (X[:, 2] > 0.2).astype(int)
+    solver = FrankWolfe(radius=20, n_steps=50, calibration=calibration)
+    model = SparseLogisticRegression(
+        epsilon=50,
+        delta=1e-3,
+        bounds=bounds,
+        fit_intercept=intercept,
+        solver=solver,
+        random_state=1,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # seeded, and published noise
+        model.fit(layout(X), y)
+    # Seed 1. The feature that decides everything is far ahead of the noise.
+    assert np.argmax(np.abs(model.coef_[0])) == 2

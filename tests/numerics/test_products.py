@@ -2,6 +2,7 @@
 
 import math
 import threading
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -10,8 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from sparsedp import RecordBlocks
 from sparsedp._kernels import COMPILED, products_reference
 from sparsedp.data import Bounds, Dataset, products
+from sparsedp.data.chosen import Chosen
 from sparsedp.mechanisms.noisy import SUMMATION_SLACK
 
 KERNELS = {"reference": products_reference}
@@ -61,6 +64,8 @@ def test_products_are_those_of_dense_arithmetic(name, form, n, d, n_outputs, see
         np.testing.assert_allclose(found.rounded(), (X - shift).T @ r, atol=1e-12)
         twice = found.plus(found).rounded()
         np.testing.assert_allclose(twice, 2 * found.rounded(), rtol=1e-15)
+        plainly = products.weighted_sums(storage, r, shift, spread=1.0).rounded()
+        np.testing.assert_allclose(plainly, found.rounded(), atol=1e-12)
         np.testing.assert_allclose(products.inner(storage, r), X.T @ r, atol=1e-12)
         np.testing.assert_allclose(products.column_sums(r), r.sum(axis=0), atol=1e-13)
         squares = np.square((X - shift) * factor).sum(axis=1)
@@ -95,6 +100,102 @@ def test_sums_of_many_records_are_rounded_once(kernel, store):
         else:
             assert (np.abs(found - exact) <= GROUPED * np.abs(terms).sum(axis=0)).all()
     np.testing.assert_array_equal(products.column_sums(terms), exact)
+
+
+def test_plain_sums_of_some_records_err_by_no_more_than_is_allowed(kernel, store):
+    rng = np.random.default_rng(7)
+    X = adversarial(70_001, rng)
+    n, r = len(X), rng.choice([-1.0, 1.0, 0.1, 0.7], len(X))
+    terms = X * r[:, None]
+    exact = np.array([math.fsum(column) for column in terms.T])
+    for spread in (1.0, 2.0**10, 2.0**14, 2.0**31):
+        found = products.weighted_sums(store(X), r, spread=spread).rounded()
+        # Of the largest term of a record, over the spread: what the record contributes.
+        allowed = n * 2.0**-53 + 2.0**-22 / spread
+        assert (np.abs(found - exact) <= allowed).all()
+
+
+def test_a_block_does_not_add_up_plainly_what_others_add_to():
+    """By itself it might: then its sum would be off by as much as that of all records may be."""
+    X = adversarial(70_001, np.random.default_rng(7))
+    parts = RecordBlocks.from_arrays(sparse.csr_array(X), np.zeros(len(X)), rows_per_block=10_000)
+    blocks = parts.clip(Bounds.symmetric(1.0), intercept=False)
+    chosen = np.arange(X.shape[1])
+    off = {"block": 0, "alone": 0, "chosen": 0, "chosen alone": 0}
+
+    def compare(block):
+        exact = np.array([math.fsum(column) for column in block.columns(chosen).T])
+        r, one = np.ones(block.n_records), np.eye(len(chosen))
+        alone = replace(block, most_together=None)
+        found = {
+            "block": block.rmatvec(r),
+            "alone": alone.rmatvec(r),
+            "chosen": Chosen.of(block, chosen).sums(r[:, None], one)[:, 0],
+            "chosen alone": Chosen.of(alone, chosen).sums(r[:, None], one)[:, 0],
+        }
+        for name, sums in found.items():
+            # Runs of r records with terms b times too long err by (r - 1) b roundings at most.
+            short = 8 if name == "block" else 0
+            allowed = short * block.n_records * 2.0**-53
+            off[name] += np.count_nonzero(np.abs(sums - exact) > allowed)
+        return exact
+
+    blocks.total(compare)
+    assert off["block"] == off["chosen"] == 0
+    assert off["chosen alone"] > 0
+    assert off["alone"] > 0
+
+
+@pytest.mark.parametrize("n_outputs", [1, 3, 19, 40])
+def test_squares_in_other_coordinates_are_those_of_dense_arithmetic(kernel, store, n_outputs):
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(53, 31)) * (rng.random((53, 31)) < 0.5)
+    X[7] = 0
+    matrix, start = rng.normal(size=(31, n_outputs)), rng.normal(size=n_outputs)
+    squares, sizes = products.mapped_squares(store(X), matrix, start)
+    np.testing.assert_allclose(squares, np.square(X @ matrix + start).sum(axis=1), rtol=1e-12)
+    np.testing.assert_allclose(sizes, np.abs(X) @ np.linalg.norm(matrix, axis=1), rtol=1e-12)
+    for first in (1, 2, 3, 7):
+        moved = products.mapped_squares(store(X[first:]), matrix, start)
+        np.testing.assert_array_equal(moved, (squares[first:], sizes[first:]))
+
+
+def test_pairs_in_other_coordinates_keep_their_precision(kernel):
+    """Sums that cancel to a part in 2^70 of their terms."""
+    rng = np.random.default_rng(9)
+    matrix = rng.normal(size=(6, 4))
+    high, low = rng.normal(size=(6, 2)), rng.normal(size=(6, 2)) * 2.0**-56
+    sums = [
+        [Fraction(a) + Fraction(b) for a, b in zip(*row, strict=True)]
+        for row in zip(high, low, strict=True)
+    ]
+    exact = [
+        [sum(Fraction(matrix[j, q]) * sums[j][k] for j in range(5)) for k in range(2)]
+        for q in range(4)
+    ]
+    # The last row of the matrix is chosen to cancel what the others make.
+    high[5], low[5] = 1.0, 0.0
+    matrix[5] = [-float(row[0]) for row in exact]
+    found = products.mapped(matrix, products.Pair(high, low))
+    for q in range(4):
+        for k in range(2):
+            left = float(exact[q][k] + Fraction(matrix[5, q]))
+            assert abs(found[q, k] - left) <= 2.0**-53 * abs(left) + 2.0**-95
+
+
+def test_picked_columns_are_those_of_the_matrix(kernel, store):
+    rng = np.random.default_rng(10)
+    X = rng.normal(size=(40, 9)) * (rng.random((40, 9)) < 0.4)
+    X[5] = X[-1] = 0
+    chosen = np.array([7, 0, 3])
+    storage = store(X)
+    picked = products.picked(storage, chosen)
+    np.testing.assert_array_equal(products.dense(picked), X[:, chosen])
+    more = np.array([8, 1])
+    wide = products.widened(picked, storage, chosen, more)
+    np.testing.assert_array_equal(products.dense(wide), X[:, [7, 0, 3, 8, 1]])
+    nothing = products.picked(storage, np.zeros(0, dtype=int))
+    assert nothing.shape == (40, 0)
 
 
 def test_centering_does_not_cancel(kernel, store):

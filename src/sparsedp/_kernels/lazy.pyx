@@ -33,7 +33,7 @@ cdef extern from "lazy_walk.h" nogil:
         const double* steps
         double bound, radius, grid, rate
         int laplace, eager_only, never_eager, passes_always
-        double light_cap, first_drift, margin, patience
+        double light_cap, first_drift, margin, patience, idle
         int64_t* chosen
         const uint64_t* words
         int64_t position, available
@@ -42,7 +42,7 @@ cdef extern from "lazy_walk.h" nogil:
         void* context
         int64_t[10] counters
     int run_walk(walk_t*)
-    int sums_at_zero(walk_t*, double*)
+    int sums_at_zero(walk_t*, int, double*)
 
 
 cdef class Columns:
@@ -97,8 +97,12 @@ cdef class Columns:
         s.target, s.sums, s.norms, s.order = &target[0], &sums[0], &norms[0], &order[0]
         self.kept = (indptr, rows, values, dense, offsets, target, sums, norms, order)
 
-    def sums_at_zero(self, str loss, int n_outputs, double bound):
-        """Sums of derivatives times entries at weights zero, (n_columns, n_outputs)."""
+    def sums_at_zero(self, str loss, int n_outputs, double bound, *, bint at_hand=True):
+        """Sums of derivatives times entries at weights zero, (n_columns, n_outputs).
+
+        Where derivatives are not taken to be at hand, they are computed as they are needed, if
+        columns are sparse: the sums are the same.
+        """
         result = np.empty((self.template.n_columns, n_outputs))
         cdef double[:, ::1] sums = result
         cdef walk_t s = self.template
@@ -106,7 +110,7 @@ cdef class Columns:
         s.loss, s.n_outputs, s.bound = LOSSES[loss], n_outputs, bound
         s.passes_always = 1
         with nogil:
-            status = sums_at_zero(&s, &sums[0, 0])
+            status = sums_at_zero(&s, at_hand, &sums[0, 0])
         if status:
             raise MemoryError("not enough memory for the walk")
         return result
@@ -167,6 +171,7 @@ def walk(
     double first_drift=0.0,
     double margin=2.0**-36,
     double patience=3.0,
+    double idle=0.1,
 ):
     """Choose one vertex per step.
 
@@ -192,7 +197,7 @@ def walk(
         Take the largest of scores plus Laplace noise, in floating point.
     mode : {"auto", "lazy", "full"}
         Whether every score is computed in every step: if that seems faster, never, always.
-    light_cap, first_drift, margin, patience : float
+    light_cap, first_drift, margin, patience, idle : float
         Change time only; tests use them to force rare paths.
 
     Returns
@@ -212,6 +217,7 @@ def walk(
     s.grid, s.rate, s.laplace = grid, rate, laplace
     s.eager_only, s.never_eager = mode == "full", mode == "lazy"
     s.light_cap, s.first_drift, s.margin, s.patience = light_cap, first_drift, margin, patience
+    s.idle = idle
     s.chosen = &released[0]
     s.refill, s.resolve, s.context = refill, resolve, <void*>source
     source.walk = &s
@@ -224,7 +230,7 @@ def walk(
     return chosen, {name: s.counters[i] for i, name in enumerate(COUNTERS)}
 
 
-def compact_rows(const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] data, double[::1] scale, int64_t n_columns):
+def compact_rows(const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] data, const double[::1] scale, int64_t n_columns):
     """Compressed rows to compressed columns, each divided by its scale and rounded to float32."""
     cdef int64_t n = indptr.shape[0] - 1, i, p, place
     starts_array = np.zeros(n_columns + 1, dtype=np.int64)

@@ -51,46 +51,97 @@ static inline double exponential(double x) {
     return p;
 }
 
-static inline double clipped(double r, double bound) {
+/* exp within a relative error of 2^-21 for |x| <= 80; beyond, that of the nearer end. */
+static inline float exponential_single(float x) {
+    x = x < -80.0f ? -80.0f : x;
+    x = x > 80.0f ? 80.0f : x;
+    float shifted = x * 1.44269504f + 0x1.8p23f;
+    float whole = shifted - 0x1.8p23f;
+    float rest = (x - whole * 0.693359375f) + whole * 2.12194440e-4f;
+    float p = 1.0f / 5040;
+    p = p * rest + 1.0f / 720;
+    p = p * rest + 1.0f / 120;
+    p = p * rest + 1.0f / 24;
+    p = p * rest + 1.0f / 6;
+    p = p * rest + 0.5f;
+    p = p * rest + 1.0f;
+    p = p * rest + 1.0f;
+    uint32_t bits, exponent;
+    memcpy(&exponent, &shifted, 4);
+    memcpy(&bits, &p, 4);
+    bits += exponent << 23;
+    memcpy(&p, &bits, 4);
+    return p;
+}
+
+/* Derivatives are single-precision numbers within the bound, also rounded down to one: what they
+   are is a matter of their record, how exact they are one of bounds on drift. */
+#define DERIVATIVE_ERROR 0x1p-21
+
+static inline float clipped(float r, float bound) {
     r = r > bound ? bound : r;
     return r < -bound ? -bound : r;
 }
 
-static inline double logistic(double margin, double target, double bound) {
-    return clipped(1.0 / (1.0 + exponential(-margin)) - target, bound);
+static inline float logistic(float margin, float target, float bound) {
+    return clipped(1.0f / (1.0f + exponential_single(-margin)) - target, bound);
 }
 
-static inline double squared(double margin, double target, double bound) {
-    return clipped(margin - target, bound);
+static inline float squared(double margin, double target, float bound) {
+    double r = margin - target;
+    r = r > bound ? bound : r;
+    return clipped((float)(r < -bound ? -bound : r), bound);
 }
 
 /* Derivatives at margins scale * (v + shift), written to r. */
 WIDE static void derivatives(int loss, const double *restrict v, const double *restrict target,
-                             int64_t n, double scale, double shift, double bound,
-                             double *restrict r) {
+                             int64_t n, double scale, double shift, float bound,
+                             float *restrict r) {
     if (loss == LOGISTIC)
-        for (int64_t i = 0; i < n; i++) r[i] = logistic(scale * (v[i] + shift), target[i], bound);
+        for (int64_t i = 0; i < n; i++)
+            r[i] = logistic((float)(scale * (v[i] + shift)), (float)target[i], bound);
     else
         for (int64_t i = 0; i < n; i++) r[i] = squared(scale * (v[i] + shift), target[i], bound);
 }
 
+/* The same for the records in `rows`, at most CHUNK of them. */
+static inline void derivatives_of(int loss, const int32_t *restrict rows, int64_t size,
+                                  const double *restrict v, const double *restrict target,
+                                  double scale, double shift, float bound, float *restrict r) {
+    if (loss == LOGISTIC) {
+        float margin[CHUNK], label[CHUNK];
+        for (int64_t p = 0; p < size; p++) {
+            margin[p] = (float)(scale * (v[rows[p]] + shift));
+            label[p] = (float)target[rows[p]];
+        }
+        for (int64_t p = 0; p < size; p++) r[p] = logistic(margin[p], label[p], bound);
+    } else
+        for (int64_t p = 0; p < size; p++)
+            r[p] = squared(scale * (v[rows[p]] + shift), target[rows[p]], bound);
+}
+
+WIDE static void touched_derivatives(const int32_t *restrict rows, int64_t size,
+                                     const double *restrict v, const double *restrict target,
+                                     double scale, double shift, float bound, float *restrict r) {
+    derivatives_of(LOGISTIC, rows, size, v, target, scale, shift, bound, r);
+}
+
 /* One record's multinomial derivative; v and r have `stride` between classes. */
 static inline void multinomial_row(const double *v, int64_t stride, const double *shift, int k,
-                                   double scale, int label, double bound, double *r, int64_t out) {
+                                   double scale, int label, float bound, float *r, int64_t out,
+                                   double *e) {
     double top = -HUGE_VAL, total = 0, largest = 0;
     for (int c = 0; c < k; c++) top = most(top, scale * (v[c * stride] + shift[c]));
     for (int c = 0; c < k; c++) {
-        double e = exponential(scale * (v[c * stride] + shift[c]) - top);
-        r[c * out] = e;
-        total += e;
+        e[c] = exponential(scale * (v[c * stride] + shift[c]) - top);
+        total += e[c];
     }
     for (int c = 0; c < k; c++) {
-        double e = r[c * out] / total - (c == label);
-        r[c * out] = e;
-        largest = most(largest, fabs(e));
+        e[c] = e[c] / total - (c == label);
+        largest = most(largest, fabs(e[c]));
     }
     double shrink = largest > bound ? bound / largest : 1.0;
-    for (int c = 0; c < k; c++) r[c * out] = clipped(r[c * out] * shrink, bound);
+    for (int c = 0; c < k; c++) r[c * out] = clipped((float)(e[c] * shrink), bound);
 }
 
 static inline double folded(const double *lanes) {
@@ -98,78 +149,142 @@ static inline double folded(const double *lanes) {
            ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
 }
 
-/* Sum of x * r over the entries of a sparse column; x is NULL where all values are one. */
-WIDE static double sparse_sum(const int32_t *restrict rows, const float *restrict x, int64_t size,
-                            const double *restrict r) {
-    double lanes[LANES] = {0};
-    int64_t p = 0;
-    if (x == NULL) {
-        for (; p + LANES <= size; p += LANES)
-            for (int l = 0; l < LANES; l++) lanes[l] += r[rows[p + l]];
-        for (int l = 0; p < size; p++, l++) lanes[l] += r[rows[p]];
-    } else {
-        for (; p + LANES <= size; p += LANES)
-            for (int l = 0; l < LANES; l++) lanes[l] += (double)x[p + l] * r[rows[p + l]];
-        for (int l = 0; p < size; p++, l++) lanes[l] += (double)x[p] * r[rows[p]];
+/* Sums over records. The terms of a block are added plainly, in a tree; blocks, lane by lane,
+   together with what rounding took from them (Knuth); what is left over, plainly. The order depends
+   on the number of terms and on nothing else. */
+#define BLOCK (4 * LANES)
+
+typedef struct {
+    double high, low;
+} pair_t;
+
+typedef struct {
+    double high[LANES], low[LANES];
+} lanes_t;
+
+static inline void add_with_rest(double *high, double *low, double term) {
+    double old = *high, sum = old + term, part = sum - old;
+    *low += (old - (sum - part)) + (term - part);
+    *high = sum;
+}
+
+/* Add all whole blocks of the terms TERM(0), TERM(1), ...; the compiler makes vectors of scattered
+   terms and of adjacent ones from different loops that say the same. */
+#define ADD_BLOCKS(lanes, size, TERM)                                                 \
+    for (int64_t p = 0; p + BLOCK <= (size); p += BLOCK) {                            \
+        double block[LANES];                                                          \
+        for (int l = 0; l < LANES; l++) block[l] = TERM(p + l);                       \
+        for (int64_t q = p + LANES; q < p + BLOCK; q += LANES)                        \
+            for (int l = 0; l < LANES; l++) block[l] += TERM(q + l);                  \
+        for (int l = 0; l < LANES; l++)                                               \
+            add_with_rest(&(lanes).high[l], &(lanes).low[l], block[l]);               \
     }
-    return folded(lanes);
+#define ADD_ADJACENT_BLOCKS(lanes, size, TERM)                                        \
+    for (int64_t p = 0; p + BLOCK <= (size); p += BLOCK)                              \
+        for (int l = 0; l < LANES; l++) {                                             \
+            double block = TERM(p + l) + TERM(p + LANES + l);                         \
+            block += TERM(p + 2 * LANES + l);                                         \
+            block += TERM(p + 3 * LANES + l);                                         \
+            add_with_rest(&(lanes).high[l], &(lanes).low[l], block);                  \
+        }
+
+/* Add what is left over after the blocks. */
+#define ADD_OTHERS(others, size, TERM)                                                \
+    do {                                                                              \
+        int64_t p = (size) / BLOCK * BLOCK;                                           \
+        for (; p + LANES <= (size); p += LANES)                                       \
+            for (int l = 0; l < LANES; l++) (others)[l] += TERM(p + l);               \
+        for (int l = 0; p < (size); p++, l++) (others)[l] += TERM(p);                 \
+    } while (0)
+
+#define SUM_UP(sum, size, TERM, BLOCKS)                                                 \
+    do {                                                                              \
+        double others[LANES] = {0};                                                   \
+        if ((size) >= BLOCK) {                                                        \
+            lanes_t lanes = {{0}, {0}};                                               \
+            BLOCKS(lanes, size, TERM)                                                 \
+            (sum) = merged(&lanes);                                                   \
+        }                                                                             \
+        ADD_OTHERS(others, size, TERM);                                               \
+        add_with_rest(&(sum).high, &(sum).low, folded(others));                       \
+    } while (0)
+
+static inline pair_t merged(const lanes_t *lanes) {
+    pair_t sum = {lanes->high[0], 0};
+    for (int l = 1; l < LANES; l++) add_with_rest(&sum.high, &sum.low, lanes->high[l]);
+    sum.low += folded(lanes->low);
+    return sum;
+}
+
+/* sum - offset * total, rounded once. */
+static inline double centered(pair_t sum, double offset, pair_t total) {
+    double product = offset * total.high, rest = fma(offset, total.high, -product);
+    add_with_rest(&sum.high, &sum.low, -product);
+    return sum.high + (sum.low - (rest + offset * total.low));
+}
+
+/* Sum of x * r over the entries of a sparse column; x is NULL where all values are one. */
+WIDE static pair_t sparse_sum(const int32_t *restrict rows, const float *restrict x, int64_t size,
+                              const float *restrict r) {
+    pair_t sum = {0, 0};
+#define ONE(p) ((double)r[rows[p]])
+#define ENTRY(p) ((double)x[p] * r[rows[p]])
+    if (x == NULL)
+        SUM_UP(sum, size, ONE, ADD_BLOCKS);
+    else
+        SUM_UP(sum, size, ENTRY, ADD_BLOCKS);
+#undef ONE
+#undef ENTRY
+    return sum;
 }
 
 /* The same sum for a dense column. */
-WIDE static double dense_sum(const float *restrict x, int64_t n, const double *restrict r) {
-    double lanes[LANES] = {0};
-    int64_t p = 0;
-    for (; p + LANES <= n; p += LANES)
-        for (int l = 0; l < LANES; l++) lanes[l] += (double)x[p + l] * r[p + l];
-    for (int l = 0; p < n; p++, l++) lanes[l] += (double)x[p] * r[p];
-    return folded(lanes);
+WIDE static pair_t dense_sum(const float *restrict x, int64_t n, const float *restrict r) {
+    pair_t sum = {0, 0};
+#define ENTRY(p) ((double)x[p] * r[p])
+    SUM_UP(sum, n, ENTRY, ADD_ADJACENT_BLOCKS);
+#undef ENTRY
+    return sum;
+}
+
+#define GIVEN(p) ((double)terms[p])
+
+WIDE static pair_t total_of(const float *restrict terms, int64_t n) {
+    pair_t sum = {0, 0};
+    SUM_UP(sum, n, GIVEN, ADD_ADJACENT_BLOCKS);
+    return sum;
 }
 
 /* The same sum as `sparse_sum`, derivatives computed where they are needed. */
-WIDE static double sparse_sum_on_the_fly(int loss, const int32_t *restrict rows,
-                                       const float *restrict x, int64_t size,
-                                       const double *restrict v, const double *restrict target,
-                                       double scale, double shift, double bound) {
-    double lanes[LANES] = {0}, margin[CHUNK], label[CHUNK], r[CHUNK];
-    for (int64_t start = 0; start < size; start += CHUNK) {
+WIDE static pair_t sparse_sum_on_the_fly(int loss, const int32_t *restrict rows,
+                                         const float *restrict x, int64_t size,
+                                         const double *restrict v, const double *restrict target,
+                                         double scale, double shift, float bound) {
+    lanes_t lanes = {{0}, {0}};
+    float r[CHUNK];
+    double terms[CHUNK], others[LANES] = {0};
+    for (int64_t start = 0; start < size; start += CHUNK) { /* a chunk is some blocks */
         int64_t length = size - start < CHUNK ? size - start : CHUNK;
-        for (int64_t p = 0; p < length; p++) {
-            margin[p] = scale * (v[rows[start + p]] + shift);
-            label[p] = target[rows[start + p]];
-        }
-        if (loss == LOGISTIC)
-            for (int64_t p = 0; p < length; p++) r[p] = logistic(margin[p], label[p], bound);
-        else
-            for (int64_t p = 0; p < length; p++) r[p] = squared(margin[p], label[p], bound);
-        if (x != NULL)
-            for (int64_t p = 0; p < length; p++) r[p] = (double)x[start + p] * r[p];
-        int64_t p = 0;
-        for (; p + LANES <= length; p += LANES)
-            for (int l = 0; l < LANES; l++) lanes[l] += r[p + l];
-        for (int l = 0; p < length; p++, l++) lanes[l] += r[p];
+        derivatives_of(loss, rows + start, length, v, target, scale, shift, bound, r);
+        for (int64_t p = 0; p < length; p++) terms[p] = x ? (double)x[start + p] * r[p] : r[p];
+        ADD_ADJACENT_BLOCKS(lanes, length, GIVEN)
+        ADD_OTHERS(others, length, GIVEN);
     }
-    return folded(lanes);
+    pair_t sum = merged(&lanes);
+    add_with_rest(&sum.high, &sum.low, folded(others));
+    return sum;
 }
 
-WIDE static double total_of(const double *restrict r, int64_t n) {
-    double lanes[LANES] = {0};
-    int64_t p = 0;
-    for (; p + LANES <= n; p += LANES)
-        for (int l = 0; l < LANES; l++) lanes[l] += r[p + l];
-    for (int l = 0; p < n; p++, l++) lanes[l] += r[p];
-    return folded(lanes);
-}
-
-WIDE static double squared_distance(const double *restrict a, const double *restrict b, int64_t n) {
+WIDE static double squared_distance(const float *restrict a, const float *restrict b, int64_t n) {
     double lanes[LANES] = {0};
     int64_t p = 0;
     for (; p + LANES <= n; p += LANES)
         for (int l = 0; l < LANES; l++) {
-            double e = a[p + l] - b[p + l];
+            double e = (double)a[p + l] - b[p + l];
             lanes[l] += e * e;
         }
     for (int l = 0; p < n; p++, l++) {
-        double e = a[p] - b[p];
+        double e = (double)a[p] - b[p];
         lanes[l] += e * e;
     }
     return folded(lanes);

@@ -6,14 +6,17 @@
 #include "lazy_rows.h"
 #include <stdlib.h>
 
-#define GROUPS 8 /* of light columns, each with half the cap of the next */
+#define GROUPS 240     /* of columns by what their scores are at most, at most so many */
+#define LIGHT_GROUPS 8 /* each with half the cap of the next: always light */
+
+#define MOST_OUTPUTS 1024
 
 /* Time of the parts in nanoseconds: they decide what is done when, never what comes out. */
-#define TIME_ROW 3.2
-#define TIME_REMEMBER 2.5
+#define TIME_ROW 1.6
+#define TIME_REMEMBER 3.4
 #define TIME_ENTRY 1.2
 #define TIME_DENSE 0.5
-#define TIME_FLY 4.5
+#define TIME_FLY 3.4
 #define TIME_HEAVY 60.0
 #define TIME_BUILD 16.0
 #define TIME_POINT 70.0
@@ -42,7 +45,7 @@ typedef struct {
     const double *steps;
     double bound, radius, grid, rate;
     int laplace, eager_only, never_eager;
-    double light_cap, first_drift, margin, patience; /* speed, and paths for tests to force */
+    double light_cap, first_drift, margin, patience, idle; /* speed, and paths for tests to force */
     int64_t *chosen;
 
     /* Random words, and exact arithmetic for what floating point cannot decide. */
@@ -55,20 +58,26 @@ typedef struct {
 
     /* Margins of class c are scale * (v[c * n + i] + shift[c]). */
     double *v, scale, *shift;
-    double *r, *totals; /* derivatives at the current margins, where fresh */
-    int fresh;
+    float *r; /* derivatives at the current margins, where fresh */
+    float clip; /* the bound, rounded down */
+    pair_t *totals; /* their sums, where columns need them */
+    int fresh, totaled;
 
     /* Drift. Reference margins with three products, see `drift`. */
     int passes_always, tracking;
-    double *anchor_r, *pass_r, *reference, *reference_sums, *moved_sums, *touched;
+    float *anchor_r, *pass_r;
+    double *reference, *reference_sums, *moved_sums, *touched;
     int32_t *touch_epoch, epoch;
     double moved_square, moved_product, reference_square;
     double magnitude, product_magnitude, operations, sum_operations; /* for bounds on rounding */
-    double offset, touched_square, shrinking, reference_scale, lipschitz, path;
+    double offset, touched_square, touched_peak, touched_operations;
+    double shrinking, reference_scale, lipschitz, path;
     int shift_moved;
 
-    /* Heavy columns; an entry is a column with an output. */
-    int64_t n_light, group_start[GROUPS + 1], n_heavy, n_entries, heavy_size;
+    /* Heavy columns; an entry is a column with an output. Those before `first` are light for the
+       time being: their scores are bounded so low that they hardly matter. */
+    int64_t n_light, group_start[GROUPS + 1], n_heavy, n_entries, first;
+    int n_groups, light_groups; /* in all, and light at present */
     double group_cap[GROUPS];
     double *units, *reach, *span, *slack, *seen_units, *seen_path, *work, *grown;
     int64_t *seen;
@@ -77,10 +86,10 @@ typedef struct {
     /* Envelope: integer weights on the scale 2^octaves * exp(-level), level = rate * top_units. */
     double level, top_units, allowed, planned;
     int octaves;
-    uint64_t light_weight[GROUPS], light_total[GROUPS], *cumulative, *positive, total;
+    uint64_t light_weight[GROUPS], light_total[GROUPS], light_sum, *cumulative, *positive, total;
     int64_t *in_table, n_table, *explicit_entry, n_explicit;
     double *explicit_low, *explicit_high;
-    uint64_t *explicit_positive, *explicit_negative;
+    uint64_t *explicit_positive, *explicit_negative, *explicit_block; /* and sums over blocks */
 
     int64_t t, anchor_step, eager_until;
     int failures;
@@ -99,27 +108,39 @@ static void freshen(walk_t *s) {
     int64_t n = s->n;
     int k = s->n_outputs;
     if (s->loss != MULTINOMIAL)
-        derivatives(s->loss, s->v, s->target, n, s->scale, s->shift[0], s->bound, s->r);
-    else
+        derivatives(s->loss, s->v, s->target, n, s->scale, s->shift[0], s->clip, s->r);
+    else {
+        double work[MOST_OUTPUTS];
         for (int64_t i = 0; i < n; i++)
-            multinomial_row(s->v + i, n, s->shift, k, s->scale, (int)s->target[i], s->bound,
-                            s->r + i, n);
-    for (int c = 0; c < k; c++) s->totals[c] = total_of(s->r + c * n, n);
+            multinomial_row(s->v + i, n, s->shift, k, s->scale, (int)s->target[i], s->clip,
+                            s->r + i, n, work);
+    }
+    if (s->totaled)
+        for (int c = 0; c < k; c++) s->totals[c] = total_of(s->r + c * n, n);
     s->fresh = 1;
     s->counters[PASSES]++;
     s->spent += TIME_ROW * n * k;
 }
 
-static double multinomial_sum_on_the_fly(const walk_t *s, const int32_t *rows, const float *x,
-                                     int64_t size, int c) {
-    double lanes[LANES] = {0}, row[1024];
-    for (int64_t p = 0; p < size; p++) {
-        int64_t i = rows[p];
-        multinomial_row(s->v + i, s->n, s->shift, s->n_outputs, s->scale, (int)s->target[i],
-                        s->bound, row, 1);
-        lanes[p % LANES] += x == NULL ? row[c] : (double)x[p] * row[c];
+static pair_t multinomial_sum_on_the_fly(const walk_t *s, const int32_t *rows, const float *x,
+                                         int64_t size, int c) {
+    lanes_t lanes = {{0}, {0}};
+    double terms[CHUNK], others[LANES] = {0}, work[MOST_OUTPUTS];
+    float row[MOST_OUTPUTS];
+    for (int64_t start = 0; start < size; start += CHUNK) {
+        int64_t length = size - start < CHUNK ? size - start : CHUNK;
+        for (int64_t p = 0; p < length; p++) {
+            int64_t i = rows[start + p];
+            multinomial_row(s->v + i, s->n, s->shift, s->n_outputs, s->scale, (int)s->target[i],
+                            s->clip, row, 1, work);
+            terms[p] = x == NULL ? row[c] : (double)x[start + p] * row[c];
+        }
+        ADD_ADJACENT_BLOCKS(lanes, length, GIVEN)
+        ADD_OTHERS(others, length, GIVEN);
     }
-    return folded(lanes);
+    pair_t sum = merged(&lanes);
+    add_with_rest(&sum.high, &sum.low, folded(others));
+    return sum;
 }
 
 /* Sum of derivatives times entries of a column: minus its score, before rounding to the grid. */
@@ -127,28 +148,34 @@ static double column_sum(walk_t *s, int64_t k, int c) {
     int64_t n = s->n, size = column_size(s, k);
     s->counters[EVALUATIONS]++;
     s->counters[ENTRIES] += size;
-    int wide = k >= s->n_features || s->dense || s->offsets || s->n_outputs > 1024;
+    int wide = k >= s->n_features || s->dense || s->offsets;
     if (wide || s->spent_step + TIME_FLY * size > TIME_ROW * n) freshen(s);
-    const double *r = s->r + c * n;
-    if (k >= s->n_features) return s->totals[c];
-    if (s->dense) {
+    const float *r = s->r + c * n;
+    pair_t sum;
+    if (k >= s->n_features) {
+        sum = s->totals[c];
+    } else if (s->dense) {
         s->spent += TIME_DENSE * size;
-        double sum = dense_sum(s->dense + k * n, n, r);
-        return s->offsets ? sum - s->offsets[k] * s->totals[c] : sum;
+        sum = dense_sum(s->dense + k * n, n, r);
+    } else {
+        const int32_t *rows = s->rows + s->indptr[k];
+        const float *x = s->values ? s->values + s->indptr[k] : NULL;
+        if (s->fresh) {
+            s->spent += TIME_ENTRY * size;
+            sum = sparse_sum(rows, x, size, r);
+            if (s->offsets) return centered(sum, s->offsets[k], s->totals[c]);
+        } else {
+            double time = TIME_FLY * size * s->n_outputs;
+            s->spent += time;
+            s->spent_step += time; /* once as much as a pass was spent on columns, make the pass */
+            if (s->loss == MULTINOMIAL)
+                sum = multinomial_sum_on_the_fly(s, rows, x, size, c);
+            else
+                sum = sparse_sum_on_the_fly(s->loss, rows, x, size, s->v, s->target, s->scale,
+                                            s->shift[0], s->clip);
+        }
     }
-    const int32_t *rows = s->rows + s->indptr[k];
-    const float *x = s->values ? s->values + s->indptr[k] : NULL;
-    if (s->fresh) {
-        s->spent += TIME_ENTRY * size;
-        double sum = sparse_sum(rows, x, size, r);
-        return s->offsets ? sum - s->offsets[k] * s->totals[c] : sum;
-    }
-    double time = TIME_FLY * size * s->n_outputs;
-    s->spent += time;
-    s->spent_step += time; /* once as much as a pass was spent on single columns, make the pass */
-    if (s->loss == MULTINOMIAL) return multinomial_sum_on_the_fly(s, rows, x, size, c);
-    return sparse_sum_on_the_fly(s->loss, rows, x, size, s->v, s->target, s->scale, s->shift[0],
-                               s->bound);
+    return sum.high + sum.low;
 }
 
 /* The score in grid units, a whole number. */
@@ -159,7 +186,7 @@ static inline double score_units(walk_t *s, int64_t k, int c) {
 /* Remember margins and derivatives of this moment, to measure drift from. */
 static void remember(walk_t *s) {
     int64_t n = s->n, all = n * s->n_outputs;
-    memcpy(s->pass_r, s->r, sizeof(double) * (size_t)all);
+    memcpy(s->pass_r, s->r, sizeof(float) * (size_t)all);
     if (s->passes_always) return;
     s->reference_square = 0;
     for (int c = 0; c < s->n_outputs; c++) {
@@ -172,7 +199,7 @@ static void remember(walk_t *s) {
     s->magnitude = 2 * s->moved_square;
     s->product_magnitude = 2 * s->moved_product;
     s->operations = s->sum_operations = 4.0 * (double)all + 64;
-    s->touched_square = 0;
+    s->touched_square = s->touched_peak = s->touched_operations = 0;
     s->shift_moved = 0;
     s->epoch++;
     s->reference_scale = s->scale;
@@ -184,7 +211,7 @@ static void remember(walk_t *s) {
 static double drift(walk_t *s) {
     int64_t all = s->n * s->n_outputs;
     if (s->passes_always)
-        return sqrt(squared_distance(s->r, s->anchor_r, all)) * (1 + 1e-9);
+        return sqrt(squared_distance(s->r, s->anchor_r, all)) * (1 + 1e-8);
     double a = s->scale;
     double rounding = a * a * s->magnitude + 2 * a * s->product_magnitude + s->reference_square;
     rounding *= s->operations * 0x1p-51;
@@ -192,8 +219,9 @@ static double drift(walk_t *s) {
     double bound = s->lipschitz * sqrt(most(square, 0) + rounding);
     if (s->loss == LOGISTIC && !s->shift_moved && a >= SHRINK * s->reference_scale) {
         /* What touched rows had moved when last touched, and what shrinking did to all rows. */
-        double other = sqrt(most(s->touched_square, 0) * (1 + 1e-6) + 1e-12) +
-                       sqrt(s->shrinking) * log(s->reference_scale / a) * (1 + 1e-9);
+        double touched = most(s->touched_square, 0) * (1 + 1e-6);
+        touched += s->touched_operations * 0x1p-51 * s->touched_peak;
+        double other = sqrt(touched) + sqrt(s->shrinking) * log(s->reference_scale / a) * (1 + 1e-9);
         bound = least(bound, other);
     }
     return s->offset + bound * (1 + 1e-9);
@@ -265,25 +293,33 @@ static void advance(walk_t *s, int64_t k, int c, double sign, double step) {
     if (s->loss == LOGISTIC && bounded && !s->shift_moved && k < s->n_features &&
         s->scale >= SHRINK * s->reference_scale) {
         const int32_t *rows = s->rows + s->indptr[k];
-        for (int64_t p = 0; p < size; p++) {
-            int64_t i = rows[p];
-            double e = logistic(s->scale * (v[i] + s->shift[0]), s->target[i], s->bound);
-            e -= s->pass_r[i];
-            e *= e;
-            if (s->touch_epoch[i] != s->epoch) {
-                s->touch_epoch[i] = s->epoch;
-                s->touched_square += e;
-                s->shrinking += STEEPEST * STEEPEST;
-            } else
-                s->touched_square += e - s->touched[i];
-            s->touched[i] = e;
+        double before = s->touched_square;
+        float r[CHUNK];
+        for (int64_t start = 0; start < size; start += CHUNK) {
+            int64_t length = size - start < CHUNK ? size - start : CHUNK;
+            touched_derivatives(rows + start, length, v, s->target, s->scale, s->shift[0], s->clip, r);
+            for (int64_t p = 0; p < length; p++) {
+                int64_t i = rows[start + p];
+                double e = fabs((double)r[p] - s->pass_r[i]) + 2 * DERIVATIVE_ERROR;
+                e *= e;
+                if (s->touch_epoch[i] != s->epoch) {
+                    s->touch_epoch[i] = s->epoch;
+                    s->touched_square += e;
+                    s->shrinking += STEEPEST * STEEPEST;
+                } else
+                    s->touched_square += e - s->touched[i];
+                s->touched[i] = e;
+            }
         }
+        /* No partial sum was larger than both ends together. */
+        s->touched_peak = most(s->touched_peak, before + s->touched_square);
+        s->touched_operations += 2.0 * (double)size;
         s->spent += TIME_FLY * size;
     }
     if (s->tracking && s->passes_always) {
         freshen(s);
-        s->path += sqrt(squared_distance(s->r, s->pass_r, n * s->n_outputs)) * (1 + 1e-9);
-        memcpy(s->pass_r, s->r, sizeof(double) * (size_t)(n * s->n_outputs));
+        s->path += sqrt(squared_distance(s->r, s->pass_r, n * s->n_outputs)) * (1 + 1e-8);
+        memcpy(s->pass_r, s->r, sizeof(float) * (size_t)(n * s->n_outputs));
     }
 }
 

@@ -10,6 +10,7 @@
 
 #include "lazy_state.h"
 
+#define SCANNED 32 /* explicit entries with one sum, to find a point among them */
 #define ROUND_UP (1 + 0x1p-30) /* more than all rounding errors of an envelope weight */
 
 static uint64_t next_word(walk_t *s) {
@@ -63,27 +64,37 @@ static inline int octave(double x) {
     return exponent < -40 ? 0 : exponent > 23 ? 63 : exponent + 40;
 }
 
+/* The largest absolute score that is known, or bounds a light column, in grid units: on a scale
+   with this as top all weights of an envelope together fit into a word. */
+static double top_known(const walk_t *s) {
+    double top = s->light_groups ? s->group_cap[s->light_groups - 1] / s->rate : 0;
+    for (int64_t e = s->first; e < s->n_entries; e++) {
+        top = most(top, fabs(s->units[e]));
+        if (s->seen[e] > s->anchor_step) top = most(top, fabs(s->seen_units[e]));
+    }
+    return ceil(top);
+}
+
 /* Bounds on the scores of heavy entries valid while drift is at most `allowed`: those whose bounds
    would waste proposals become explicit and get new bounds in every step, the others a table. */
 static void build(walk_t *s, double allowed) {
-    int64_t size = s->n_entries;
-    double highest = s->light_cap, *width = s->grown, *plain = s->work, *excess = s->work + size;
-    for (int64_t e = 0; e < size; e++) {
-        highest = most(highest, fabs(s->rate * s->units[e]));
+    int64_t first = s->first, size = s->n_entries;
+    double *width = s->grown, *plain = s->work, *excess = s->work + size;
+    for (int64_t e = first; e < size; e++)
         width[e] = allowed > 0 ? least(allowed * s->reach[e], s->span[e]) + s->slack[e] : 0;
-    }
     s->allowed = allowed;
-    s->top_units = ceil(highest / s->rate);
+    s->top_units = top_known(s);
     s->level = s->rate * s->top_units;
     int cut = 64;
     if (allowed > 0) {
-        masses(s->units, width, size, s->rate, s->level, plain, excess);
+        masses(s->units + first, width + first, size - first, s->rate, s->level, plain + first,
+               excess + first);
         double total = 0, wasted = 0, histogram[64] = {0};
-        for (int g = 0; g < GROUPS; g++)
+        for (int g = 0; g < s->light_groups; g++)
             total += 2.0 * s->n_outputs * (double)(s->group_start[g + 1] - s->group_start[g]) *
                      exponential(s->group_cap[g] - s->level);
-        for (int64_t e = 0; e < size; e++) total += plain[e];
-        for (int64_t e = 0; e < size; e++) {
+        for (int64_t e = first; e < size; e++) total += plain[e];
+        for (int64_t e = first; e < size; e++) {
             excess[e] /= total;
             histogram[octave(excess[e])] += excess[e];
         }
@@ -92,23 +103,23 @@ static void build(walk_t *s, double allowed) {
             if (wasted > 0.5) cut = b;
         }
     }
-    for (int g = 0; g < GROUPS; g++) {
+    s->light_sum = 0;
+    for (int g = 0; g < s->light_groups; g++) {
         uint64_t members = (uint64_t)(s->group_start[g + 1] - s->group_start[g]);
         s->light_weight[g] = envelope(s, s->group_cap[g]);
         s->light_total[g] = 2 * members * (uint64_t)s->n_outputs * s->light_weight[g];
+        s->light_sum += s->light_total[g];
     }
     s->n_table = s->n_explicit = 0;
-    if (cut < 64)
-        for (int64_t e = 0; e < size; e++) {
-            if (octave(excess[e]) >= cut)
-                s->explicit_entry[s->n_explicit++] = e;
-            else
-                s->in_table[s->n_table++] = e;
-        }
-    else
-        for (int64_t e = 0; e < size; e++) s->in_table[s->n_table++] = e;
+    for (int64_t e = first; e < size; e++) {
+        if (cut < 64 && octave(excess[e]) >= cut)
+            s->explicit_entry[s->n_explicit++] = e;
+        else
+            s->in_table[s->n_table++] = e;
+    }
     uint64_t sum = 0;
-    heights(s->units, width, size, s->rate, s->level, ldexp(ROUND_UP, s->octaves), plain, excess);
+    heights(s->units + first, width + first, size - first, s->rate, s->level,
+            ldexp(ROUND_UP, s->octaves), plain + first, excess + first);
     for (int64_t j = 0; j < s->n_table; j++) {
         int64_t e = s->in_table[j];
         s->positive[j] = (uint64_t)(int64_t)plain[e] + 1;
@@ -116,18 +127,53 @@ static void build(walk_t *s, double allowed) {
         s->cumulative[j] = sum;
     }
     s->tracking = allowed > 0;
-    s->spent += TIME_BUILD * (double)size;
+    s->spent += TIME_BUILD * (double)(size - first);
 }
 
-/* Compute the scores of all heavy columns, and plan how long they shall be good for. */
+/* Find scores from the longest columns down, until those of the rest are bounded so low that all
+   together they would hardly ever be proposed: these are light until the next time. */
+static void find_scores(walk_t *s) {
+    int k = s->n_outputs, g = s->n_groups;
+    double top = 0, mass = 0, size = 0, time = s->dense ? TIME_DENSE : TIME_ENTRY;
+    double light = 0, light_masses[GROUPS]; /* with the weight of the group's own cap as unit */
+    for (int i = 0; i < g; i++) {
+        light = i ? light * exponential(s->group_cap[i - 1] - s->group_cap[i]) : 0;
+        light += 2.0 * k * (double)(s->group_start[i + 1] - s->group_start[i]);
+        light_masses[i] = light;
+    }
+    int64_t position = s->n_columns;
+    for (; g > 0 && (g > LIGHT_GROUPS || s->eager_only); g--) {
+        /* What is below an empty group may be far below its cap, and underflow in its unit. */
+        if (s->group_start[g] == s->group_start[g - 1]) continue;
+        if (mass > 0 && !s->eager_only &&
+            light_masses[g - 1] * exponential(s->group_cap[g - 1] - top) < s->idle * mass)
+            break;
+        for (; position > s->group_start[g - 1]; position--) {
+            int64_t column = s->order[position - 1];
+            size += (double)column_size(s, column);
+            for (int c = 0; c < k; c++) {
+                int64_t e = (position - 1 - s->n_light) * k + c;
+                s->units[e] = s->t ? score_units(s, column, c)
+                                   : rint(-s->start[column * k + c] * (1.0 / s->grid));
+                double h = s->rate * fabs(s->units[e]);
+                if (h > top) mass *= exponential(top - h), top = h;
+                mass += exponential(h - top);
+            }
+        }
+    }
+    while (g > 0 && s->group_start[g] == s->group_start[g - 1]) g--; /* empty: no need for a scale */
+    s->light_groups = g;
+    s->first = (position - s->n_light) * k;
+    s->refresh_time = (TIME_ROW * (double)s->n + time * size) * k +
+                      TIME_HEAVY * (double)(s->n_entries - s->first);
+}
+
+/* Compute the scores of heavy columns, and plan how long they shall be good for. */
 static void refresh(walk_t *s) {
     int64_t length = s->t - s->anchor_step;
-    int k = s->n_outputs;
     double average = (s->refresh_time + s->spent) / (double)(length > 0 ? length : 1);
     freshen(s);
-    const int32_t *heavy = s->order + s->n_light;
-    for (int64_t m = 0; m < s->n_heavy; m++)
-        for (int c = 0; c < k; c++) s->units[m * k + c] = score_units(s, heavy[m], c);
+    find_scores(s);
     s->counters[REFRESHES]++;
     if (!s->eager_only && s->t > s->eager_until) {
         /* Half of how far it went this time: more room is a cheap rebuild away. */
@@ -145,7 +191,7 @@ static void refresh(walk_t *s) {
     build(s, s->eager_only || s->t < s->eager_until ? 0 : s->planned);
     s->spent = s->spent_step = s->step_start = s->recent = 0;
     if (s->tracking) {
-        memcpy(s->anchor_r, s->r, sizeof(double) * (size_t)(s->n * k));
+        memcpy(s->anchor_r, s->r, sizeof(float) * (size_t)(s->n * s->n_outputs));
         remember(s);
     }
 }
@@ -178,12 +224,21 @@ static double look(walk_t *s, int64_t e) {
     return s->seen_units[e];
 }
 
+/* Proposals of an explicit entry from its bounds. */
+static inline void weigh(walk_t *s, int64_t j) {
+    s->explicit_positive[j] = envelope(s, s->explicit_high[j]);
+    s->explicit_negative[j] = envelope(s, -s->explicit_low[j]);
+    uint64_t both = s->explicit_positive[j] + s->explicit_negative[j];
+    s->explicit_block[j / SCANNED] += both;
+    s->total += both;
+}
+
 /* Envelope of the explicit entries; zero if one of them is too high for the scale. */
 static int weigh_explicit(walk_t *s) {
     double most_weight = 0x1p61 / (2.0 * (double)(s->n_explicit + 1)), units;
     double highest = s->level + log(most_weight / ldexp(2, s->octaves));
-    s->total = s->n_table ? s->cumulative[s->n_table - 1] : 0;
-    for (int g = 0; g < GROUPS; g++) s->total += s->light_total[g];
+    s->total = (s->n_table ? s->cumulative[s->n_table - 1] : 0) + s->light_sum;
+    memset(s->explicit_block, 0, sizeof(uint64_t) * (size_t)(s->n_explicit / SCANNED + 1));
     for (int64_t j = 0; j < s->n_explicit; j++) {
         int64_t e = s->explicit_entry[j];
         interval(s, e, &s->explicit_low[j], &s->explicit_high[j], &units);
@@ -192,9 +247,7 @@ static int weigh_explicit(walk_t *s) {
             interval(s, e, &s->explicit_low[j], &s->explicit_high[j], &units);
             if (fabs(s->explicit_high[j]) > highest) return 0;
         }
-        s->explicit_positive[j] = envelope(s, s->explicit_high[j]);
-        s->explicit_negative[j] = envelope(s, -s->explicit_low[j]);
-        s->total += s->explicit_positive[j] + s->explicit_negative[j];
+        weigh(s, j);
     }
     s->counters[EXPLICIT] += s->n_explicit;
     s->spent += TIME_EXPLICIT * (double)s->n_explicit;
@@ -247,13 +300,13 @@ static int64_t select_vertex(walk_t *s, int *c, int *positive) {
         if (points > 0 && s->n_heavy && s->anchor_step < s->t &&
             s->spent - s->step_start > 0.15 * s->patience * s->refresh_time) {
             refresh(s);
-            weigh_explicit(s);
+            weigh_explicit(s); /* all scores are known: none is too high */
             height *= exponential(s->level - before);
             before = s->level;
         }
         points++;
         s->counters[POINTS]++;
-        s->spent += TIME_POINT + TIME_SCAN * (double)s->n_explicit;
+        s->spent += TIME_POINT + TIME_SCAN * (double)(s->n_explicit / SCANNED);
         uint64_t point = below(s, s->total);
         if (s->laplace) {
             double u = ((double)(next_word(s) >> 11) + 0.5) * 0x1p-53;
@@ -283,6 +336,8 @@ static int64_t select_vertex(walk_t *s, int *c, int *positive) {
         }
         point -= in_table;
         int64_t j = 0;
+        while (j < s->n_explicit && point >= s->explicit_block[j / SCANNED])
+            point -= s->explicit_block[j / SCANNED], j += SCANNED;
         while (j < s->n_explicit && point >= s->explicit_positive[j] + s->explicit_negative[j])
             point -= s->explicit_positive[j] + s->explicit_negative[j], j++;
         if (j < s->n_explicit) {
@@ -295,11 +350,11 @@ static int64_t select_vertex(walk_t *s, int *c, int *positive) {
                                 *positive ? s->explicit_positive[j] : s->explicit_negative[j], height);
             if (answer & 1) return k;
             if (answer & 2) {
-                s->total -= s->explicit_positive[j] + s->explicit_negative[j];
+                uint64_t both = s->explicit_positive[j] + s->explicit_negative[j];
+                s->explicit_block[j / SCANNED] -= both;
+                s->total -= both;
                 interval(s, e, &s->explicit_low[j], &s->explicit_high[j], &units);
-                s->explicit_positive[j] = envelope(s, s->explicit_high[j]);
-                s->explicit_negative[j] = envelope(s, -s->explicit_low[j]);
-                s->total += s->explicit_positive[j] + s->explicit_negative[j];
+                weigh(s, j);
             }
             continue;
         }
@@ -322,9 +377,12 @@ static int64_t select_vertex(walk_t *s, int *c, int *positive) {
 static int allocate(walk_t *s) {
     int64_t all = s->n * s->n_outputs, size = s->n_entries;
     int sparse = !s->passes_always;
+    s->clip = (float)s->bound;
+    if ((double)s->clip > s->bound) s->clip = nextafterf(s->clip, 0.0f);
+    s->totaled = s->offsets != NULL || s->n_columns > s->n_features;
     return ALLOCATE(double, v, all) && ALLOCATE(double, shift, s->n_outputs) &&
-           ALLOCATE(double, r, all) && ALLOCATE(double, totals, s->n_outputs) &&
-           ALLOCATE(double, anchor_r, all) && ALLOCATE(double, pass_r, all) &&
+           ALLOCATE(float, r, all) && ALLOCATE(pair_t, totals, s->n_outputs) &&
+           ALLOCATE(float, anchor_r, all) && ALLOCATE(float, pass_r, all) &&
            ALLOCATE(double, reference, sparse * all) &&
            ALLOCATE(double, reference_sums, s->n_outputs) &&
            ALLOCATE(double, moved_sums, s->n_outputs) &&
@@ -337,7 +395,8 @@ static int allocate(walk_t *s) {
            ALLOCATE(uint64_t, positive, size) && ALLOCATE(int64_t, in_table, size) &&
            ALLOCATE(int64_t, explicit_entry, size) && ALLOCATE(double, explicit_low, size) &&
            ALLOCATE(double, explicit_high, size) && ALLOCATE(uint64_t, explicit_positive, size) &&
-           ALLOCATE(uint64_t, explicit_negative, size);
+           ALLOCATE(uint64_t, explicit_negative, size) &&
+           ALLOCATE(uint64_t, explicit_block, size / SCANNED + 1);
 }
 
 static void release(walk_t *s) {
@@ -345,12 +404,13 @@ static void release(walk_t *s) {
                    s->reference_sums, s->moved_sums, s->touched, s->touch_epoch, s->units, s->reach,
                    s->span, s->slack, s->seen_units, s->seen_path, s->seen, s->work, s->grown,
                    s->cumulative, s->positive, s->in_table, s->explicit_entry, s->explicit_low,
-                   s->explicit_high, s->explicit_positive, s->explicit_negative};
+                   s->explicit_high, s->explicit_positive, s->explicit_negative,
+                   s->explicit_block};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 
-static int64_t first_above(const walk_t *s, double limit) {
-    int64_t low = 0, high = s->n_columns;
+static int64_t first_above(const walk_t *s, int64_t low, double limit) {
+    int64_t high = s->n_columns;
     while (low < high) {
         int64_t middle = (low + high) >> 1;
         if (s->sums[s->order[middle]] <= limit)
@@ -368,12 +428,16 @@ static int begin(walk_t *s) {
     s->slack_rate = steepness * s->bound * (1 + 1e-6);
     s->lipschitz = s->loss == LOGISTIC ? 0.25 : s->loss == SQUARED ? 1.0 : 0.70711;
     s->passes_always = s->dense != NULL || s->offsets != NULL;
-    for (int g = 0; g < GROUPS; g++) {
-        s->group_cap[g] = ldexp(s->light_cap, g - GROUPS + 1);
-        double limit = (s->group_cap[g] - s->rate) / s->slack_rate;
-        s->group_start[g + 1] = s->eager_only ? 0 : first_above(s, limit * (1 - 1e-12));
+    double cap = s->light_cap, largest = 0;
+    if (s->n_columns) largest = s->slack_rate * s->sums[s->order[s->n_columns - 1]] + s->rate;
+    for (int g = 0; g < GROUPS && s->group_start[g] < s->n_columns; g++) {
+        cap = g < LIGHT_GROUPS ? ldexp(s->light_cap, g - LIGHT_GROUPS + 1) : 1.08 * cap + 0.1;
+        if (g == GROUPS - 1) cap = most(cap, 1.01 * largest);
+        s->group_cap[g] = cap;
+        s->group_start[g + 1] = first_above(s, s->group_start[g], (cap - s->rate) / s->slack_rate * (1 - 1e-12));
+        s->n_groups = g + 1;
     }
-    s->n_light = s->group_start[GROUPS];
+    s->n_light = s->eager_only ? 0 : s->group_start[s->n_groups < LIGHT_GROUPS ? s->n_groups : LIGHT_GROUPS];
     s->n_heavy = s->n_columns - s->n_light;
     s->n_entries = s->n_heavy * k;
     if (!allocate(s)) return 0;
@@ -382,18 +446,18 @@ static int begin(walk_t *s) {
     double range = s->loss == SQUARED ? 2 * s->bound : s->bound;
     for (int64_t m = 0; m < s->n_heavy; m++) {
         int64_t column = s->order[s->n_light + m];
-        s->heavy_size += column_size(s, column);
         for (int c = 0; c < k; c++) {
             int64_t e = m * k + c;
-            s->units[e] = rint(-s->start[column * k + c] * (1.0 / s->grid));
             s->reach[e] = steepness * s->norms[column] * (1 + 1e-6);
             s->span[e] = steepness * range * s->sums[column] * (1 + 1e-6);
-            s->slack[e] = 2 * s->rate + (double)(s->n + 64) * 0x1p-51 * s->slack_rate * s->sums[column];
+            /* Of two scores: rounding to the grid, derivatives, and sums, off by far less. */
+            double error = 2 * DERIVATIVE_ERROR + 0x1p-40 * s->bound;
+            s->slack[e] = 2 * s->rate + error * steepness * s->sums[column] * (1 + 1e-6);
             s->seen[e] = -1;
         }
     }
-    double time = s->dense ? TIME_DENSE : TIME_ENTRY;
-    s->refresh_time = TIME_ROW * s->n * k + time * (double)s->heavy_size * k + TIME_HEAVY * (double)s->n_entries;
+    s->anchor_step = 0;
+    find_scores(s);
     s->eager_until = -1;
     int forced = s->first_drift > 0;
     if (!forced) s->first_drift = s->bound * sqrt((double)s->n * k);
@@ -402,20 +466,23 @@ static int begin(walk_t *s) {
     while (!forced && s->n_explicit > 8 && s->planned > 1e-3 * s->first_drift)
         build(s, s->planned *= 0.4);
     freshen(s);
-    memcpy(s->anchor_r, s->r, sizeof(double) * (size_t)(s->n * k));
+    memcpy(s->anchor_r, s->r, sizeof(float) * (size_t)(s->n * k));
     remember(s);
     return 1;
 }
 
 /* Sums at weights zero for all entries, to be shared by all walks on the same records. */
-static int sums_at_zero(walk_t *s, double *sums) {
+static int sums_at_zero(walk_t *s, int at_hand, double *sums) {
     s->n_entries = 0;
     if (!allocate(s)) {
         release(s);
         return 1;
     }
     s->scale = 1;
-    freshen(s);
+    if (at_hand)
+        freshen(s);
+    else
+        s->spent_step = -HUGE_VAL; /* a pass would never be worth it */
     for (int64_t k = 0; k < s->n_columns; k++)
         for (int c = 0; c < s->n_outputs; c++) sums[k * s->n_outputs + c] = column_sum(s, k, c);
     release(s);
@@ -444,7 +511,7 @@ static int run_walk(walk_t *s) {
                     double real = sqrt(squared_distance(s->r, s->anchor_r, s->n * s->n_outputs));
                     s->ratio = real / s->drifted;
                     remember(s);
-                    s->drifted = s->offset = real * (1 + 1e-9);
+                    s->drifted = s->offset = real * (1 + 1e-8);
                 }
                 if (s->drifted > 0.75 * s->allowed)
                     build(s, (s->passes_always ? 1.15 : 1.5) * s->drifted);
@@ -452,8 +519,11 @@ static int run_walk(walk_t *s) {
             s->counters[EAGER] += eager;
         }
         if (!weigh_explicit(s)) {
-            refresh(s);
-            weigh_explicit(s);
+            build(s, s->allowed); /* on a new scale */
+            if (!weigh_explicit(s)) {
+                refresh(s);
+                weigh_explicit(s);
+            }
         }
         int c = 0, positive = 1;
         int64_t k = select_vertex(s, &c, &positive);

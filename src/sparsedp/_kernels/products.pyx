@@ -15,68 +15,45 @@ ctypedef fused index:
     int64_t
 
 cdef enum:
-    GROUP = 8  # dense records that are added up before they meet the pair
-    CHUNK = 64  # columns at a time, so that what is in use stays in the first cache
     LANES = 4  # sums that are kept apart where one would have to wait for its last addition
-    SHORT = 32  # entries of a column that are not worth several lanes
+    SHORT = 32  # entries of a row or a column that are not worth several lanes
     RUN = 1 << 16  # additions after which pairs are tidied up
 
+cdef extern from "products_rows.h" nogil:
+    enum:
+        GROUP
+        CHUNK
 
-cdef extern from *:
-    """
-    /* Add records (x - c) * r, one after another, to sums; at most eight of them. */
-    static inline void add_records(
-        const double *restrict x, ptrdiff_t stride, int n, const double *restrict r,
-        const double *restrict c, double *restrict sums, ptrdiff_t width)
-    {
-        ptrdiff_t j;
-        int q;
-        if (n == 8) {
-            for (j = 0; j < width; j++) {
-                double s = (x[j] - c[j]) * r[0];
-                s += (x[j + stride] - c[j]) * r[1];
-                s += (x[j + 2 * stride] - c[j]) * r[2];
-                s += (x[j + 3 * stride] - c[j]) * r[3];
-                s += (x[j + 4 * stride] - c[j]) * r[4];
-                s += (x[j + 5 * stride] - c[j]) * r[5];
-                s += (x[j + 6 * stride] - c[j]) * r[6];
-                s += (x[j + 7 * stride] - c[j]) * r[7];
-                sums[j] = s;
-            }
-            return;
-        }
-        for (j = 0; j < width; j++) sums[j] = (x[j] - c[j]) * r[0];
-        for (q = 1; q < n; q++)
-            for (j = 0; j < width; j++) sums[j] += (x[j + q * stride] - c[j]) * r[q];
-    }
-    """
-    void add_records(
-        const double* x, Py_ssize_t stride, int n, const double* r, const double* c,
-        double* sums, Py_ssize_t width
-    ) noexcept nogil
-
-
-cdef inline void add(double* high, double* low, double term) noexcept nogil:
-    """Add a term; what rounding takes from the high part goes to the low one (Knuth)."""
-    cdef double old = high[0]
-    cdef double new = old + term
-    cdef double part = new - old
-    low[0] += (old - (new - part)) + (term - part)
-    high[0] = new
-
-
-cdef inline void tidy(double* high, double* low) noexcept nogil:
-    """Carry the low part over, so that it is again a rounding error of the high one."""
-    cdef double rest = low[0]
-    low[0] = 0.0
-    add(high, low, rest)
-
-
-cdef inline void merge(double* high, double* low, double other, double rest) noexcept nogil:
-    """Add another pair."""
-    add(high, low, other)
-    low[0] += rest
-    tidy(high, low)
+    void add(double* high, double* low, double term)
+    void tidy(double* high, double* low)
+    void merge(double* high, double* low, double other, double rest)
+    double dot(const double* x, const double* w, Py_ssize_t d)
+    void add_outputs(
+        double x, const double* r, Py_ssize_t n_outputs, double* high, double* low
+    )
+    void add_group(
+        const double* x, Py_ssize_t stride, const double* r, const double* c,
+        double* high, double* low, Py_ssize_t d
+    )
+    void add_record(
+        const double* x, double r, const double* c, double* high, double* low, Py_ssize_t d
+    )
+    void tidy_pairs(double* high, double* low, Py_ssize_t n)
+    void csr_mapped_32(
+        const int32_t* indptr, const int32_t* columns, const double* x, Py_ssize_t n,
+        const double* map, const double* start, const double* lengths, Py_ssize_t width,
+        double* squares, double* sizes
+    )
+    void csr_mapped_64(
+        const int64_t* indptr, const int64_t* columns, const double* x, Py_ssize_t n,
+        const double* map, const double* start, const double* lengths, Py_ssize_t width,
+        double* squares, double* sizes
+    )
+    void dense_rows_mapped(
+        const double* x, Py_ssize_t stride, Py_ssize_t n, Py_ssize_t d, const double* map,
+        const double* start, const double* lengths, Py_ssize_t width, double* squares,
+        double* sizes
+    )
 
 
 def csr_times(
@@ -97,16 +74,18 @@ def csr_times(
             p, end = indptr[i], indptr[i + 1]
             if n_outputs == 1:
                 a = b = c = e = 0.0
-                while p + 3 < end:
-                    a += data[p] * w[indices[p]]
-                    b += data[p + 1] * w[indices[p + 1]]
-                    c += data[p + 2] * w[indices[p + 2]]
-                    e += data[p + 3] * w[indices[p + 3]]
-                    p += 4
+                if end - p >= SHORT:
+                    while p + 3 < end:
+                        a += data[p] * w[indices[p]]
+                        b += data[p + 1] * w[indices[p + 1]]
+                        c += data[p + 2] * w[indices[p + 2]]
+                        e += data[p + 3] * w[indices[p + 3]]
+                        p += 4
+                    a = (a + b) + (c + e)
                 while p < end:
                     a += data[p] * w[indices[p]]
                     p += 1
-                out[i, 0] = ((a + b) + (c + e)) + start[0]
+                out[i, 0] = a + start[0]
             else:
                 for k in range(n_outputs):
                     out[i, k] = start[k]
@@ -141,23 +120,6 @@ def csc_times(
                         target[n_outputs * indices[p] + k] += w * data[p]
 
 
-cdef inline double dot(const double* x, const double* w, Py_ssize_t d) noexcept nogil:
-    cdef double[8] part
-    cdef Py_ssize_t j = 0, k
-    for k in range(8):
-        part[k] = 0.0
-    while j + 7 < d:
-        for k in range(8):
-            part[k] += x[j + k] * w[j + k]
-        j += 8
-    while j < d:
-        part[j & 7] += x[j] * w[j]
-        j += 1
-    return ((part[0] + part[1]) + (part[2] + part[3])) + (
-        (part[4] + part[5]) + (part[6] + part[7])
-    )
-
-
 def dense_times(
     const double[:, :] rows,
     const double[:, ::1] weights,
@@ -177,36 +139,66 @@ def csr_transposed(
     const index[::1] indices,
     const double[::1] data,
     const double[:, ::1] residuals,
+    Py_ssize_t run,
     double[:, :, ::1] pairs,
 ):
-    """Columns of records stored by rows, times residuals."""
-    cdef Py_ssize_t n = residuals.shape[0], n_outputs = residuals.shape[1], i, k, p
+    """Columns of records stored by rows, times residuals; plain sums of ``run`` records."""
+    cdef Py_ssize_t n = residuals.shape[0], n_outputs = residuals.shape[1], i, k, p, stop
+    cdef Py_ssize_t start = 0, n_added = 0
+    cdef double[::1] plain = np.zeros(pairs.shape[0] * n_outputs if run > 1 else 0)
     cdef double* first = &pairs[0, 0, 0]
+    cdef double* sums = &plain[0]
     cdef double* pair
+    cdef double* sum
     cdef double r
     with nogil:
-        for i in range(n):
-            if n_outputs == 1:
-                r = residuals[i, 0]
-                if r != 0.0:
+        while start < n:
+            stop = min(start + (run if run > 1 else RUN), n)
+            for i in range(start, stop):
+                if n_outputs == 1:
+                    r = residuals[i, 0]
+                    if r == 0.0:
+                        continue
+                    if run > 1:
+                        for p in range(indptr[i], indptr[i + 1]):
+                            sums[indices[p]] += data[p] * r
+                    else:
+                        for p in range(indptr[i], indptr[i + 1]):
+                            pair = first + 2 * <Py_ssize_t>indices[p]
+                            add(pair, pair + 1, data[p] * r)
+                else:
                     for p in range(indptr[i], indptr[i + 1]):
-                        pair = first + 2 * <Py_ssize_t>indices[p]
-                        add(pair, pair + 1, data[p] * r)
-            else:
-                for p in range(indptr[i], indptr[i + 1]):
-                    pair = first + 2 * n_outputs * <Py_ssize_t>indices[p]
-                    for k in range(n_outputs):
-                        add(pair + 2 * k, pair + 2 * k + 1, data[p] * residuals[i, k])
-            if i % RUN == RUN - 1:
+                        if run > 1:
+                            sum = sums + n_outputs * <Py_ssize_t>indices[p]
+                            for k in range(n_outputs):
+                                sum[k] += data[p] * residuals[i, k]
+                        else:
+                            pair = first + 2 * n_outputs * <Py_ssize_t>indices[p]
+                            add_outputs(
+                                data[p], &residuals[i, 0], n_outputs, pair, pair + n_outputs
+                            )
+            if run > 1:
+                add_plain(sums, pairs)
+            start, n_added = stop, n_added + 1
+            if run <= 1 or n_added % RUN == 0:
                 tidy_all(pairs)
         tidy_all(pairs)
+
+
+cdef void add_plain(double* sums, double[:, :, ::1] pairs) noexcept nogil:
+    """Add plain sums to pairs, and start them anew."""
+    cdef Py_ssize_t j, k, n_outputs = pairs.shape[2]
+    for j in range(pairs.shape[0]):
+        for k in range(n_outputs):
+            add(&pairs[j, 0, k], &pairs[j, 1, k], sums[n_outputs * j + k])
+            sums[n_outputs * j + k] = 0.0
 
 
 cdef void tidy_all(double[:, :, ::1] pairs) noexcept nogil:
     cdef Py_ssize_t j, k
     for j in range(pairs.shape[0]):
-        for k in range(pairs.shape[1]):
-            tidy(&pairs[j, k, 0], &pairs[j, k, 1])
+        for k in range(pairs.shape[2]):
+            tidy(&pairs[j, 0, k], &pairs[j, 1, k])
 
 
 def csc_transposed(
@@ -230,7 +222,7 @@ def csc_transposed(
                 if end - start < SHORT:
                     for p in range(start, end):
                         add(&high[0], &low[0], data[p] * r[n_outputs * indices[p] + k])
-                    merge(&pairs[j, k, 0], &pairs[j, k, 1], high[0], low[0])
+                    merge(&pairs[j, 0, k], &pairs[j, 1, k], high[0], low[0])
                     continue
                 while start < end:
                     stop = min(start + LANES * RUN, end)
@@ -246,25 +238,24 @@ def csc_transposed(
                         tidy(&high[q], &low[q])
                     start = stop
                 for q in range(LANES):
-                    merge(&pairs[j, k, 0], &pairs[j, k, 1], high[q], low[q])
+                    merge(&pairs[j, 0, k], &pairs[j, 1, k], high[q], low[q])
 
 
 def dense_transposed(
     const double[:, :] rows,
     const double[:, ::1] residuals,
     const double[::1] shift,
+    Py_ssize_t run,
     double[:, ::1] high,
     double[:, ::1] low,
 ):
-    """Columns of dense records minus a shift, times residuals."""
+    """Columns of dense records minus a shift, times residuals; plain sums of eight if a run is longer."""
     cdef Py_ssize_t n = rows.shape[0], d = rows.shape[1], n_outputs = residuals.shape[1]
-    cdef Py_ssize_t i = 0, j, k, q, start, width
-    cdef double[CHUNK] term
-    cdef double[GROUP] r
-    cdef double* first
-    cdef double* second
-    cdef const double* c
+    cdef Py_ssize_t i = 0, k, q, start, width
     cdef Py_ssize_t stride = rows.strides[0] // <Py_ssize_t>sizeof(double), size
+    cdef double[GROUP] r
+    if d == 0:
+        return
     with nogil:
         while i < n:
             size = min(GROUP, n - i)
@@ -274,12 +265,17 @@ def dense_transposed(
                 start = 0
                 while start < d:
                     width = min(CHUNK, d - start)
-                    c = &shift[start]
-                    add_records(&rows[i, start], stride, size, r, c, term, width)
-                    first = &high[k, start]
-                    second = &low[k, start]
-                    for j in range(width):
-                        add(first + j, second + j, term[j])
+                    if run >= GROUP and size == GROUP:
+                        add_group(
+                            &rows[i, start], stride, r, &shift[start],
+                            &high[k, start], &low[k, start], width
+                        )
+                    else:
+                        for q in range(size):
+                            add_record(
+                                &rows[i + q, start], r[q], &shift[start],
+                                &high[k, start], &low[k, start], width
+                            )
                     start += CHUNK
             i += GROUP
             if i % RUN == 0:
@@ -288,34 +284,42 @@ def dense_transposed(
 
 
 cdef void tidy_rows(double[:, ::1] high, double[:, ::1] low) noexcept nogil:
-    cdef Py_ssize_t j, k
+    cdef Py_ssize_t k
     for k in range(high.shape[0]):
-        for j in range(high.shape[1]):
-            tidy(&high[k, j], &low[k, j])
+        tidy_pairs(&high[k, 0], &low[k, 0], high.shape[1])
 
 
-def sums(const double[:, :] values, double[::1] high, double[::1] low):
+def sums(const double[:, ::1] values, double[::1] high, double[::1] low):
     """Column sums."""
-    cdef Py_ssize_t n = values.shape[0], i, k, q, stop
+    cdef Py_ssize_t n = values.shape[0], n_outputs = values.shape[1], i, k, q, stop
     cdef double[LANES] part, rest
+    if n == 0 or n_outputs == 0:
+        return
+    if n_outputs > 1:
+        with nogil:
+            for i in range(n):
+                add_outputs(1.0, &values[i, 0], n_outputs, &high[0], &low[0])
+                if i % RUN == RUN - 1:
+                    tidy_pairs(&high[0], &low[0], n_outputs)
+            tidy_pairs(&high[0], &low[0], n_outputs)
+        return
     with nogil:
-        for k in range(values.shape[1]):
-            for q in range(LANES):
-                part[q] = rest[q] = 0.0
-            i = 0
-            while i < n:
-                stop = min(i + RUN, n)
-                while i + LANES <= stop:
-                    for q in range(LANES):
-                        add(&part[q], &rest[q], values[i + q, k])
-                    i += LANES
-                while i < stop:
-                    add(&part[0], &rest[0], values[i, k])
-                    i += 1
+        for q in range(LANES):
+            part[q] = rest[q] = 0.0
+        i = 0
+        while i < n:
+            stop = min(i + RUN, n)
+            while i + LANES <= stop:
                 for q in range(LANES):
-                    tidy(&part[q], &rest[q])
+                    add(&part[q], &rest[q], values[i + q, 0])
+                i += LANES
+            while i < stop:
+                add(&part[0], &rest[0], values[i, 0])
+                i += 1
             for q in range(LANES):
-                merge(&high[k], &low[k], part[q], rest[q])
+                tidy(&part[q], &rest[q])
+        for q in range(LANES):
+            merge(&high[0], &low[0], part[q], rest[q])
 
 
 def center(
@@ -334,6 +338,95 @@ def center(
                 product = shift[j] * total[k]
                 error = fma(shift[j], total[k], -product) + shift[j] * rest[k]
                 merge(&high[j, k], &low[j, k], -product, -error)
+
+
+def map_pairs(
+    const double[:, ::1] matrix,
+    const double[:, ::1] high,
+    const double[:, ::1] low,
+    double[:, ::1] out,
+):
+    """The transpose of a matrix times pairs, rounded at the end."""
+    cdef Py_ssize_t j, k, q
+    cdef double m, product, first, second
+    with nogil:
+        for q in range(out.shape[0]):
+            for k in range(out.shape[1]):
+                first = second = 0.0
+                for j in range(high.shape[0]):
+                    m = matrix[q, j]
+                    product = m * high[j, k]
+                    add(&first, &second, product)
+                    second += fma(m, high[j, k], -product) + m * low[j, k]
+                out[q, k] = first + second
+
+
+def csr_mapped(
+    const index[::1] indptr,
+    const index[::1] indices,
+    const double[::1] data,
+    const double[:, ::1] matrix,
+    const double[::1] start,
+    const double[::1] lengths,
+    double[::1] squares,
+    double[::1] sizes,
+):
+    """Squared norm of every row times a matrix, plus a start, and the size of the terms."""
+    cdef Py_ssize_t n = squares.shape[0], width = start.shape[0]
+    with nogil:
+        if index is int32_t:
+            csr_mapped_32(
+                &indptr[0], &indices[0], &data[0], n, &matrix[0, 0], &start[0], &lengths[0],
+                width, &squares[0], &sizes[0]
+            )
+        else:
+            csr_mapped_64(
+                &indptr[0], &indices[0], &data[0], n, &matrix[0, 0], &start[0], &lengths[0],
+                width, &squares[0], &sizes[0]
+            )
+
+
+def dense_mapped(
+    const double[:, :] rows,
+    const double[:, ::1] matrix,
+    const double[::1] start,
+    const double[::1] lengths,
+    double[::1] squares,
+    double[::1] sizes,
+):
+    """As ``csr_mapped``, for dense records."""
+    cdef Py_ssize_t n = rows.shape[0], d = rows.shape[1]
+    cdef Py_ssize_t stride = rows.strides[0] // <Py_ssize_t>sizeof(double)
+    with nogil:
+        dense_rows_mapped(
+            &rows[0, 0], stride, n, d, &matrix[0, 0], &start[0], &lengths[0], start.shape[0],
+            &squares[0], &sizes[0]
+        )
+
+
+def csr_picked(
+    const index[::1] indptr,
+    const index[::1] indices,
+    const double[::1] data,
+    const index[::1] places,
+    index[::1] new_indptr,
+    index[::1] new_indices,
+    double[::1] new_data,
+):
+    """Entries of columns whose place is not negative; new arrays are as long as the old ones."""
+    cdef Py_ssize_t i, p, q = 0
+    cdef index place
+    with nogil:
+        new_indptr[0] = 0
+        for i in range(indptr.shape[0] - 1):
+            for p in range(indptr[i], indptr[i + 1]):
+                # Whether an entry stays is hard to foretell: write it down, and maybe over it.
+                place = places[indices[p]]
+                new_indices[q] = place
+                new_data[q] = data[p]
+                q += place >= 0
+            new_indptr[i + 1] = <index>q
+    return q
 
 
 def csr_squares(

@@ -10,6 +10,8 @@ term is cut into slices on so coarse a grid that a plain sum of the slices is ex
 order (Rump et al. 2008); the compiled loops catch the rounding error of every addition instead.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -61,11 +63,18 @@ def csr_transposed(
     indices: NDArray,
     data: Array,
     residuals: Array,
+    run: int,
     pairs: Array,
 ) -> None:
-    """Columns of records stored by rows, times residuals; a pair per column and output."""
-    rows = np.repeat(np.arange(len(residuals)), np.diff(indptr))
-    _add_entries(data, rows, indices, residuals, pairs)
+    """Columns of records stored by rows, times residuals; a pair per column and output.
+
+    As many records as a run may be summed plainly before they meet the pairs.
+    """
+
+    def entries(block: slice) -> tuple[NDArray, NDArray]:
+        return _major(indptr, block), indices[block]
+
+    _add_entries(data, entries, residuals, pairs)
 
 
 def csc_transposed(
@@ -76,12 +85,20 @@ def csc_transposed(
     pairs: Array,
 ) -> None:
     """Columns of records stored by columns, times residuals; a pair per column and output."""
-    columns = np.repeat(np.arange(len(pairs)), np.diff(indptr))
-    _add_entries(data, indices, columns, residuals, pairs)
+
+    def entries(block: slice) -> tuple[NDArray, NDArray]:
+        return indices[block], _major(indptr, block)
+
+    _add_entries(data, entries, residuals, pairs)
 
 
-def dense_transposed(rows: Array, residuals: Array, shift: Array, high: Array, low: Array) -> None:
-    """Columns of dense records minus a shift, times residuals; a row of pairs per output."""
+def dense_transposed(
+    rows: Array, residuals: Array, shift: Array, run: int, high: Array, low: Array
+) -> None:
+    """Columns of dense records minus a shift, times residuals; a row of pairs per output.
+
+    As many records as a run may be summed plainly before they meet the pairs.
+    """
     for block in _blocks(rows):
         for k in range(residuals.shape[1]):
             terms = (rows[block] - shift) * residuals[block, k, None]
@@ -99,6 +116,68 @@ def center(high: Array, low: Array, shift: Array, total: Array, rest: Array) -> 
     """Subtract shift times total from sums of columns, all of them pairs."""
     product, error = _exact_product(shift[:, None], total)
     _merge(high, low, -product, -(error + shift[:, None] * rest))
+
+
+def map_pairs(matrix: Array, high: Array, low: Array, out: Array) -> None:
+    """A matrix times pairs, rounded at the end; its products are exact."""
+    for k in range(high.shape[1]):
+        product, error = _exact_product(matrix, high[:, k])
+        first, second = np.zeros(len(matrix)), np.zeros(len(matrix))
+        sums(np.ascontiguousarray(product.T), first, second)
+        out[:, k] = first + (second + (error + matrix * low[:, k]).sum(axis=1))
+
+
+def csr_mapped(
+    indptr: NDArray,
+    indices: NDArray,
+    data: Array,
+    matrix: Array,
+    start: Array,
+    lengths: Array,
+    squares: Array,
+    sizes: Array,
+) -> None:
+    """Squared norm of every row times a matrix, plus a start, and the size of the terms.
+
+    With one length for each row of the matrix, the size is the sum of |x| times length.
+    """
+    rows = sparse.csr_array((data, indices, indptr), shape=(len(squares), len(matrix)))
+    step = max(1, BLOCK // max(1, len(start)))
+    for first in range(0, len(squares), step):
+        block = slice(first, first + step)
+        squares[block] = np.square(sparse.csr_array(rows[block]) @ matrix + start).sum(axis=1)
+    sizes[:] = abs(rows) @ lengths
+
+
+def dense_mapped(
+    rows: Array, matrix: Array, start: Array, lengths: Array, squares: Array, sizes: Array
+) -> None:
+    """As ``csr_mapped``, for dense records."""
+    step = max(1, BLOCK // max(1, len(start), rows.shape[1]))
+    for first in range(0, len(rows), step):
+        block = slice(first, first + step)
+        # Not by BLAS, whose rounding may depend on where a record stands.
+        mapped = np.einsum("ij,jk->ik", rows[block], matrix) + start
+        squares[block] = np.square(mapped).sum(axis=1)
+        sizes[block] = (np.abs(rows[block]) * lengths).sum(axis=1)
+
+
+def csr_picked(
+    indptr: NDArray,
+    indices: NDArray,
+    data: Array,
+    places: NDArray,
+    new_indptr: NDArray,
+    new_indices: NDArray,
+    new_data: Array,
+) -> int:
+    """Entries of columns whose place is not negative; new arrays are as long as the old ones."""
+    found = places[indices]
+    kept = found >= 0
+    before = np.concatenate([[0], np.cumsum(kept)])
+    new_indptr[:], count = before[indptr], int(before[-1])
+    new_indices[:count], new_data[:count] = found[kept], data[kept]
+    return count
 
 
 def csr_squares(
@@ -169,13 +248,33 @@ def entry_levels(
 
 
 def _add_entries(
-    data: Array, rows: NDArray, columns: NDArray, residuals: Array, pairs: Array
+    data: Array,
+    entries: Callable[[slice], tuple[NDArray, NDArray]],
+    residuals: Array,
+    pairs: Array,
 ) -> None:
-    for k in range(residuals.shape[1]):
-        for part in _slices(data * residuals[rows, k], len(residuals)):
-            total: Array = np.zeros(len(pairs))
-            total += np.bincount(columns, weights=part, minlength=len(pairs))
-            _merge(pairs[:, k, 0], pairs[:, k, 1], total, 0.0)
+    """Add up entries times residuals; ``entries`` tells the rows and columns of some of them."""
+    step = max(2**11, len(data) // 256)  # temporary arrays stay small beside the data
+    blocks = [slice(start, start + step) for start in range(0, len(data), step)]
+    for k, residual in enumerate(residuals.T):
+        largest = 0.0
+        for block in blocks:
+            terms = data[block] * residual[entries(block)[0]]
+            largest = max(largest, float(np.abs(terms).max()))
+        totals = np.zeros((SLICES + 1, len(pairs)))
+        for block in blocks if largest else []:
+            rows, columns = entries(block)
+            parts = _slices(data[block] * residual[rows], len(residuals), largest)
+            for total, part in zip(totals, parts, strict=True):
+                total += np.bincount(columns, weights=part, minlength=len(pairs))
+        for total in totals:
+            _merge(pairs[:, 0, k], pairs[:, 1, k], total, 0.0)
+
+
+def _major(indptr: NDArray, block: slice) -> NDArray:
+    """Row (or column) of each of some entries that are stored row by row (column by column)."""
+    places = np.arange(block.start, min(block.stop, int(indptr[-1])))
+    return np.searchsorted(indptr, places, side="right") - 1
 
 
 def _add_squares(
@@ -192,9 +291,12 @@ def _add_squares(
     size += np.bincount(rows, weights=x * x + np.abs(x * c), minlength=n)
 
 
-def _slices(terms: Array, count: int) -> list[Array]:
-    """Cut terms into parts on grids so coarse that a sum of ``count`` of one part is exact."""
-    largest = float(np.abs(terms).max(initial=0.0))
+def _slices(terms: Array, count: int, largest: float | None = None) -> list[Array]:
+    """Cut terms into parts on grids so coarse that a sum of ``count`` of one part is exact.
+
+    The grids follow from the largest term, of these or of all that will be added.
+    """
+    largest = float(np.abs(terms).max(initial=0.0)) if largest is None else largest
     if largest == 0.0:
         return []
     parts = []

@@ -44,6 +44,9 @@ class Dataset:
         What [-1, 1] stands for in a numeric target.
     feature_names : tuple of str or None
         Column names of a data frame.
+    most_together : int or None
+        If these records are one block of several, how many there are in all at most: sums over
+        blocks round as often as sums over all of them (summation.md).
 
     Notes
     -----
@@ -61,6 +64,7 @@ class Dataset:
     classes: tuple[Any, ...] | None = None
     target_bounds: tuple[float, float] | None = None
     feature_names: tuple[str, ...] | None = None
+    most_together: int | None = None
 
     @classmethod
     def clip(
@@ -260,12 +264,29 @@ class Dataset:
             raise ValueError("residuals need one row per record.")
         d, scale = self.n_features, self.scale
         sums = np.empty((self.n_columns, *residual.shape[1:]))
-        sums[:d] = products.weighted_sums(self.storage, residual, self._shift(center)).rounded()
+        pair = products.weighted_sums(
+            self.storage,
+            residual,
+            self._shift(center),
+            spread=self._spread,
+            most_together=self.most_together,
+        )
+        sums[:d] = pair.rounded()
         if scale is not None:
             sums[:d] /= scale.reshape(-1, *[1] * (residual.ndim - 1))
         if self.intercept:
             sums[d] = products.column_sums(residual)
         return sums
+
+    @property
+    def _spread(self) -> float | None:
+        """Bound on the norm of a record's terms in sums over what it contributes (summation.md)."""
+        if isinstance(self.storage, np.ndarray):
+            return None
+        n_entries = self.n_features
+        if self.storage.format == "csr":
+            n_entries = np.diff(self.storage.indptr).max(initial=1)
+        return 2 * max(float(np.sqrt(n_entries)), self.row_norm or 0.0)
 
     def _shift(self, center: ArrayLike | None) -> NDArray[np.float64] | None:
         """What to subtract from `storage`, so that solvers see features minus `center`."""

@@ -13,6 +13,7 @@ from sparsedp.data.encode import ColumnPlan
 from sparsedp.data.gate import Invalid
 from sparsedp.data.npz import NpzFile
 from sparsedp.data.parquet import column_names, read_row_groups, row_group_sizes
+from sparsedp.data.products import most_records
 
 
 class LostBlock(RuntimeError):
@@ -169,7 +170,8 @@ class Gate:
             intercept=self.intercept,
             invalid=self.invalid,
         )
-        return replace(data, feature_names=self.feature_names)
+        most = most_records(self.n_features, data.row_norm)
+        return replace(data, feature_names=self.feature_names, most_together=most)
 
     def nobody(self) -> Dataset:
         """A block without records, which knows all that is public."""

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from sparsedp._kernels import COMPILED
 
@@ -28,6 +29,10 @@ MOST_SPREAD = 2.0**68
 
 UNIT = 2.0**-53
 """Relative error of one rounding."""
+
+
+PLAIN = 2.0**31
+"""So many records, times their spread, times one less than a run of plain additions, are fine."""
 
 
 class Pair(NamedTuple):
@@ -73,11 +78,22 @@ def times(storage: Any, weights: ArrayLike, start: ArrayLike = 0.0) -> Array:
     return out.reshape(n, *weights.shape[1:])
 
 
-def weighted_sums(storage: Any, residuals: ArrayLike, shift: ArrayLike | None = None) -> Pair:
+def weighted_sums(
+    storage: Any,
+    residuals: ArrayLike,
+    shift: ArrayLike | None = None,
+    *,
+    spread: float | None = None,
+    most_together: int | None = None,
+) -> Pair:
     """Multiply the transpose of records (n, d), minus a shift (d,), by residuals (n,) or (n, K).
 
     Dense records are shifted one by one; for sparse ones the shift is taken from the sums, while
     these still have twice the precision.
+
+    ``spread`` bounds the norm of a record's terms over that of what it contributes to the result.
+    Where it allows for their error, sums of some records are plain before they meet the pair. If
+    these records are one block of several, ``most_together`` says how many there may be in all.
     """
     residuals = np.asarray(residuals, dtype=np.float64)
     n, d = storage.shape
@@ -86,20 +102,32 @@ def weighted_sums(storage: Any, residuals: ArrayLike, shift: ArrayLike | None = 
     if n == 0:
         return Pair(np.zeros(shape), np.zeros(shape))
     offset = None if shift is None else np.ascontiguousarray(shift, dtype=np.float64)
+    n_together = n if most_together is None else max(n, most_together)
     if isinstance(storage, np.ndarray):
         pair = np.zeros((2, table.shape[1], d))
         offset = np.zeros(d) if offset is None else offset
+        run = _plain_run(n_together, 1.0 if spread is None else spread)
         for rows, block in _contiguous(storage):
-            kernel.dense_transposed(rows, table[block], offset, *pair)
+            kernel.dense_transposed(rows, table[block], offset, run, *pair)
         high, low = pair[0].T, pair[1].T
     else:
-        pairs = np.zeros((d, table.shape[1], 2))
-        product = kernel.csr_transposed if storage.format == "csr" else kernel.csc_transposed
-        product(*_arrays(storage), table, pairs)
-        high, low = pairs[..., 0], pairs[..., 1]
+        pairs = np.zeros((d, 2, table.shape[1]))
+        if storage.format == "csr":
+            run = 1 if spread is None else _plain_run(n_together, spread)
+            # Worth it if there are many more entries in a run than columns.
+            run = run if min(run, n) * storage.nnz >= 2 * n * d else 1
+            kernel.csr_transposed(*_arrays(storage), table, run, pairs)
+        else:
+            kernel.csc_transposed(*_arrays(storage), table, pairs)
+        high, low = pairs[:, 0], pairs[:, 1]
         if offset is not None:
             kernel.center(high, low, offset, *_sums(table))
     return Pair(high.reshape(shape), low.reshape(shape))
+
+
+def _plain_run(n: int, spread: float) -> int:
+    """How many records may be added up plainly: an error of at most 2^-22 contributions in all."""
+    return 1 + int(min(PLAIN / (n * spread), n))
 
 
 def sums(values: ArrayLike) -> Pair:
@@ -145,9 +173,68 @@ def row_squares(storage: Any, factor: ArrayLike, shift: ArrayLike | None = None)
     return np.maximum(base + change, 0) + allowance
 
 
+def mapped_squares(storage: Any, matrix: Array, start: Array) -> tuple[Array, Array]:
+    """Squared L2 norm of the rows of ``start + storage @ matrix``, and the size of its terms.
+
+    The size of the terms of a record is the sum of |x| times the norm of the matrix's row.
+    """
+    n, n_outputs = storage.shape[0], len(start)
+    # Whole tiles of coordinates: what is added is zero.
+    padding = -n_outputs % 8
+    table = np.pad(matrix, ((0, 0), (0, padding)))
+    start = np.pad(start, (0, padding))
+    norms = np.sqrt(np.square(table).sum(axis=1))
+    squares, sizes = np.empty(n), np.empty(n)
+    if isinstance(storage, np.ndarray):
+        for rows, block in _contiguous(storage):
+            kernel.dense_mapped(rows, table, start, norms, squares[block], sizes[block])
+    else:
+        kernel.csr_mapped(*_arrays(storage.tocsr()), table, start, norms, squares, sizes)
+    return squares, sizes
+
+
+def mapped(matrix: Array, pair: Pair) -> Array:
+    """Multiply the transpose of a matrix (d, q) by sums (d, K), and round."""
+    out = np.empty((matrix.shape[1], pair.high.shape[1]))
+    high, low = np.ascontiguousarray(pair.high), np.ascontiguousarray(pair.low)
+    kernel.map_pairs(np.ascontiguousarray(matrix.T), high, low, out)
+    return out
+
+
+def picked(storage: Any, columns: NDArray[np.intp]) -> Any:
+    """Some columns in the given order, each at most once, in the storage's own form."""
+    if isinstance(storage, np.ndarray):
+        return np.ascontiguousarray(storage[:, columns])
+    if storage.format == "csc":
+        return storage[:, columns]
+    indptr, indices, data = _arrays(storage)
+    places = np.full(storage.shape[1], -1, dtype=indices.dtype)
+    places[columns] = np.arange(len(columns))
+    new_indptr, new_indices, new_data = (np.empty_like(part) for part in (indptr, indices, data))
+    count = kernel.csr_picked(indptr, indices, data, places, new_indptr, new_indices, new_data)
+    # Copies, as a slice would keep all of the memory.
+    parts = (new_data[:count].copy(), new_indices[:count].copy(), new_indptr)
+    return sparse.csr_array(parts, shape=(storage.shape[0], len(columns)))
+
+
+def widened(before: Any, storage: Any, columns: NDArray[np.intp], more: NDArray[np.intp]) -> Any:
+    """More columns of a storage, beside the ``columns`` that were picked ``before``."""
+    if not isinstance(storage, np.ndarray):
+        return picked(storage, np.concatenate([columns, more]))
+    wide = np.empty((len(storage), len(columns) + len(more)))
+    wide[:, : len(columns)] = before
+    wide[:, len(columns) :] = storage[:, more]
+    return wide
+
+
+def dense(storage: Any) -> Array:
+    """A dense copy, row by row in memory."""
+    return storage.copy() if isinstance(storage, np.ndarray) else storage.toarray()
+
+
 def _sums(table: Array) -> tuple[Array, Array]:
     high, low = np.zeros(table.shape[1]), np.zeros(table.shape[1])
-    kernel.sums(table, high, low)
+    kernel.sums(np.ascontiguousarray(table), high, low)
     return high, low
 
 

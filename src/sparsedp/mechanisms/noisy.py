@@ -15,12 +15,14 @@ from sparsedp.mechanisms.linear import (
     laplace_top_k,
 )
 from sparsedp.mechanisms.noise import gaussian_release
+from sparsedp.mechanisms.proposals import ExponentialNoise, LaplaceNoise
+from sparsedp.mechanisms.rounds import walk_in_rounds
 from sparsedp.mechanisms.select import (
     exponential_mechanism,
     exponential_top_k,
     laplace_noisy_max,
 )
-from sparsedp.mechanisms.walk import Walk, one_by_one
+from sparsedp.mechanisms.walk import CompactWalk, Walk, one_by_one
 from sparsedp.privacy import Budget, LaplaceVotes, PublicFacts, PureMinima, Sensitivity
 from sparsedp.privacy.published import LaplaceSelections
 
@@ -115,17 +117,25 @@ class NoisyCurator:
         -----
         *Privacy.* All selections are charged before the first word of noise is drawn.
         """
-        compact = walk.compact()
-        if compact is None:
+        quick = walk.compact() or walk.in_rounds()
+        if quick is None:
             return one_by_one(self, walk, count, name=name)
-        assert len(compact.steps) == count, "a walk has as many steps as selections"
+        assert len(quick.steps) == count, "a walk has as many steps as selections"
         event = self._budget.charge_selections(count, name)
         assert not isinstance(event, LaplaceVotes), "votes choose several at once"
         if isinstance(event, LaplaceSelections):
-            chosen = laplace_walk(compact, event.scale * compact.bound, self._stream)
+            scale = event.scale * quick.bound
+            if isinstance(quick, CompactWalk):
+                chosen = laplace_walk(quick, scale, self._stream)
+            else:
+                chosen = walk_in_rounds(quick, LaplaceNoise(scale), self._stream)
         else:
-            score_range = self._range(compact.bound)
-            chosen = exponential_walk(compact, event.epsilon0, score_range, self._stream)
+            score_range = self._range(quick.bound)
+            if isinstance(quick, CompactWalk):
+                chosen = exponential_walk(quick, event.epsilon0, score_range, self._stream)
+            else:
+                noise = ExponentialNoise(event.epsilon0, score_range)
+                chosen = walk_in_rounds(quick, noise, self._stream)
         self._released(count)
         return chosen
 

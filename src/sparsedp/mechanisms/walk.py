@@ -1,5 +1,6 @@
 """Scores that move with every answer: how a solver asks for one vertex after another."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -39,6 +40,52 @@ class CompactWalk:
     mode: str = "auto"
 
 
+class RoundWalk(Protocol):
+    """A walk whose scores are far away, and what is known about them here. Private.
+
+    Points of the walk are whatever it says; scores are those of positive vertices.
+    """
+
+    bound: float
+    """What one record adds to a score at most. Public, like the steps."""
+    steps: np.ndarray
+    limits: np.ndarray
+    """No score is ever larger in absolute value; one number per positive vertex."""
+
+    @property
+    def start(self) -> Any:
+        """The first point."""
+        ...
+
+    def follow(self, entries: np.ndarray) -> None:
+        """Say which scores are to be known at references; the start becomes the only one."""
+        ...
+
+    def moved(self, point: Any, vertex: int) -> Any:
+        """The point one step further, toward a vertex."""
+        ...
+
+    def anchor(self, point: Any) -> None:
+        """Use the reference that tells most about this point."""
+        ...
+
+    def drift(self, point: Any) -> float:
+        """How far a point is from the reference."""
+        ...
+
+    def around(self, drift: float, which: slice | int = slice(None)) -> tuple[Any, Any]:
+        """Followed scores at the reference, and how far they can be from that after a drift."""
+        ...
+
+    def first_score(self, entry: int) -> float:
+        """The score at the start."""
+        ...
+
+    def ask(self, questions: Sequence[tuple[Any, int]], references: Sequence[Any]) -> list[float]:
+        """Scores of entries at points, and points that become the references: one round."""
+        ...
+
+
 class Walk(Protocol):
     """A point that moves by one vertex at a time, and the scores of the vertices there."""
 
@@ -57,6 +104,13 @@ class Walk(Protocol):
 
     def compact(self) -> CompactWalk | None:
         """The same walk, from its beginning, for the compiled kernel; None where it has no form."""
+        ...
+
+    def in_rounds(self) -> RoundWalk | None:
+        """The same walk, from its beginning, over records that are far away; None if they are not.
+
+        It may look at the records.
+        """
         ...
 
 

@@ -14,10 +14,6 @@ from sparsedp.data.dataset import Dataset
 if COMPILED:
     from sparsedp._kernels import lazy as kernel
 
-MOST_RECORDS = 100_000
-"""Up to here the plain sums of the compiled walk are proven to be covered by the factor 1 + 1e-6
-(mechanisms/lazy.md); beyond, the loop over `Dataset.rmatvec` is, which sums more carefully."""
-
 Floats = NDArray[np.float32]
 
 

@@ -10,8 +10,9 @@ from typing import Protocol
 import numpy as np
 from scipy.special import expit, softmax
 
+from sparsedp.data.chosen import Chosen
 from sparsedp.data.dataset import Dataset
-from sparsedp.data.products import column_sums, inner, row_squares, times
+from sparsedp.data.products import column_sums
 
 
 class Slopes(Protocol):
@@ -99,15 +100,19 @@ class SquaredSlopes:
 
 @dataclass(frozen=True, eq=False)
 class Whitened:
-    """Chosen features of a block of records in whitened coordinates."""
+    """Chosen features of a block of records, and what whitened coordinates make of them.
 
-    rows: np.ndarray
+    The coordinates of a record are ``columns @ whitening``; only their norms are kept.
+    """
+
+    columns: Chosen
+    whitening: np.ndarray
     norms: np.ndarray
     target: np.ndarray
 
     def residuals(self, slopes: Slopes, weights: np.ndarray) -> np.ndarray:
-        """Derivatives of the loss, at weights in the same coordinates."""
-        return slopes.residuals(times(self.rows, weights), self.target)
+        """Derivatives of the loss, at weights in whitened coordinates."""
+        return slopes.residuals(self.columns.margins(self.whitening @ weights), self.target)
 
 
 @dataclass(frozen=True)
@@ -116,9 +121,9 @@ class Constant:
 
     size: int
 
-    def __call__(self, block: Dataset) -> np.ndarray:
-        """Ones."""
-        return np.ones((block.n_records, self.size), order="F")
+    def __call__(self, block: Dataset) -> Chosen:
+        """No features yet."""
+        return Chosen.of(block, np.zeros(0, dtype=np.intp))
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,13 +132,9 @@ class Widen:
 
     features: np.ndarray
 
-    def __call__(self, block: Dataset, columns: np.ndarray) -> np.ndarray:
-        """Column by column in memory, the new ones last."""
-        n, old = columns.shape
-        widened = np.empty((n, old + len(self.features)), order="F")
-        widened[:, :old] = columns
-        widened[:, old:] = block.columns(self.features)
-        return widened
+    def __call__(self, block: Dataset, columns: Chosen) -> Chosen:
+        """The new ones last."""
+        return Chosen.of(block, self.features, columns)
 
 
 @dataclass(frozen=True)
@@ -142,9 +143,9 @@ class GramColumns:
 
     n_old: int
 
-    def __call__(self, columns: np.ndarray) -> np.ndarray:
+    def __call__(self, columns: Chosen) -> np.ndarray:
         """Sums over the block's records."""
-        return inner(columns, columns[:, self.n_old :])
+        return columns.gram(self.n_old)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,10 +154,9 @@ class Whiten:
 
     whitening: np.ndarray
 
-    def __call__(self, columns: np.ndarray, target: np.ndarray) -> Whitened:
+    def __call__(self, columns: Chosen, target: np.ndarray) -> Whitened:
         """The block in these coordinates."""
-        rows = times(columns, self.whitening)
-        return Whitened(rows, np.sqrt(row_squares(rows, np.ones(rows.shape[1]))), target)
+        return Whitened(columns, self.whitening, columns.lengths(self.whitening), target)
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +172,7 @@ class StepSums:
         residuals = block.residuals(self.slopes, self.weights)
         clipped = shrunk(residuals, self.norm / np.maximum(block.norms, 1e-9))
         bends = self.slopes.bends(residuals, block.target)
-        return inner(block.rows, clipped), column_sums(bends)
+        return block.columns.sums(clipped, block.whitening), column_sums(bends)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from sparsedp.data.dataset import Dataset
 from sparsedp.privacy import Sensitivity
@@ -91,14 +92,13 @@ class ActiveSet:
         For the first i features: the weights whose margins differ least from those of the full
         model, root mean square, as the noisy Gram matrix measures it.
         """
-        k, n_outputs = len(self.features), weights.shape[1]
-        entered, intercepts = np.zeros((k, k, n_outputs)), np.zeros((k, n_outputs))
-        for i in range(1, k + 1):
-            size = self._first + i
-            toward = self._metric[:size] @ weights
-            nearest = np.linalg.solve(self._metric[:size, :size], toward)
-            intercepts[i - 1] = nearest[: self._first].sum(axis=0)
-            entered[i - 1, :i] = nearest[self._first :]
+        # With the metric R R', the nearest weights are a sum of one term for each column taken in:
+        # leading blocks of a triangular inverse are the inverses of leading blocks.
+        root = np.linalg.cholesky(self._metric)
+        inverse = np.asarray(solve_triangular(root, np.eye(len(root)), lower=True))
+        terms = inverse[:, :, None] * (root.T @ weights)[:, None, :]
+        nearest = np.cumsum(terms, axis=0)[self._first :]
+        entered, intercepts = nearest[:, self._first :], nearest[:, : self._first].sum(axis=1)
         return SolutionPath(self.features, entered, intercepts)
 
     def add(self, features: np.ndarray, reach: Sensitivity, share: float) -> None:

@@ -1,0 +1,113 @@
+"""What benchmarks/results.md says around its tables."""
+
+INTRODUCTION = """\
+# Speed and memory
+
+Made by `make bench DATA=DIR` (benchmarks/bench.py), sparsedp {sparsedp}, in {minutes:.0f} minutes.
+Change the script, not this page.
+
+**Settings.** CPU time of one thread (BLAS too), what is to be compared taken in turn in one run,
+medians of the turns. T = 1,000 steps, δ = 1/n, logistic loss, no intercept, features scaled to
+[-1, 1]. Radius 50 (rcv1, news20, url, imdb) or 10. Data are synthetic in the shapes of well-known
+sets, with columns by Zipf's law (benchmarks/shapes.py), unless marked "real" (training parts).
+
+**Noise.** "Published" is the Laplace noise of Khanna et al. (2024), as in appendix B; "sound" is
+our default, the exponential mechanism with exact accounting. It is quieter at the same ε, so more
+of the scores matter and there is more to do. Budgets are calibrated before the clock starts.
+
+**Machine.** {cpu}, {cores} cores, {system}, Python {python}; {packages};
+{diffprivlib} in an environment of its own. Other programs may have been running: CPU times
+and even more their ratios bear that, wall times do not.
+"""
+
+STEPS = """\
+## A step of private Frank-Wolfe
+
+CPU microseconds per step. *Appendix B* is the listing of Khanna et al. (2024) with its sign
+corrected (benchmarks/appendix_b.py), *afrl-ri* the algorithm of the research code
+afrl-ri/differential-privacy-review in our own words, *NumPy* the best we could do with NumPy and
+SciPy (both in benchmarks/peers.py). A step of these three costs the same from the first to the
+last, so only a few were taken, as the column says, and of *full* twice as many. *Lazy* and
+*auto* are whole fits. *Faster* is appendix B over auto. Preparing the records (the gate, the
+compact copy) is done once for all fits of a set, and not part of a step: see whole fits.
+
+![CPU time per step, by set and epsilon](results-steps.svg)
+"""
+
+SCALING = """\
+## Cost against the size of the data
+
+CPU microseconds per step on text-like data, n = {n:,}, d = {d:,}, {per_row} entries per record
+before duplicates are merged, radius 50, with one of the three changed. At fixed ε more records
+also mean less noise. As d doubles from {first:,} to {last:,}, each doubling multiplies the cost of
+a step at ε = 1 by {published} (published noise) and by {sound} (sound).
+
+![CPU time per step against n, d and entries per record](results-scaling.svg)
+"""
+
+FITS = """\
+## Whole fits
+
+CPU seconds. Liblinear (scikit-learn), celer and skglm are not private; they and our `Lasso`
+minimize the same objective, without intercept, at the penalty to which the radius amounts, at
+tolerance 1e-4 (ours: 1e-6), compiled before. In brackets: features with non-zero weight. Ours
+private: 1,000 steps, mode auto, prepared before; *prepared* is the time from the records as given
+to the first step. Diffprivlib has no L1 penalty and takes no sparse input: it is given a dense copy
+where that has at most half a GB, and all its coefficients are non-zero.
+"""
+
+COUNT = """\
+## The count of features without privacy
+
+What `Sparsifier(n_nonzero="count")` asks for: the minimum over the ball and its features. *Gap* is
+the Frank-Wolfe gap, a certificate of how far above the minimum the mean loss can be. The paper
+takes 50,000 steps of Frank-Wolfe without noise; their time is that of a few steps of appendix B
+times 50,000.
+"""
+
+CHOICE = """\
+## Lazy or full steps
+
+Time of `mode="auto"` over the better of "lazy" and "full", on all sets above (1,000 steps) and in
+short fits (100 steps, radius 10 and 50), for ε = 0.1, 1 and 10 and both kinds of noise: {count}
+points, {above} of them above 1.2, median {median:.2f}. The worst:
+"""
+
+MEMORY = """\
+## Memory
+
+In a process of its own, ε = 1, published noise, in MB and, in brackets, bytes per entry. *Given*
+are the records in CSR format (float64 and int32), *gate* is the copy that the gate makes of them.
+*Fit* is the peak beyond these: the *compact copy* and all that the walk needs. *Process* is the
+peak of all together, with Python and the libraries.
+"""
+
+THREADS = """\
+## Threads
+
+A grid of fits (5 radii, 5 values of ε from 0.1 to 10, some seeds; published noise) on shared
+records, the interpreter lock released: seconds, each measured twice, the smaller. With other
+programs running the wall time of two threads says little; equal CPU time says that nothing is lost.
+"""
+
+IMPORTS = """\
+## Imports
+
+CPU milliseconds in a fresh interpreter; all but the first after NumPy and SciPy have been imported.
+"""
+
+ROUNDS = """\
+## Rounds on a Dask cluster
+
+1,000 steps on a cluster of two worker processes on this machine, the records in four blocks, beside
+the plain loop that takes one round per step (timed over a few steps). A round is one task for each
+block. Wall times, of a machine that may have been busy.
+"""
+
+SOLVERS = """\
+## Other solvers over their bare products
+
+CPU milliseconds of a fit after the gate (ε = 1, δ = 1e-6, defaults), of the same products with the
+records by themselves, and of the same products by SciPy and BLAS, which round as they like
+(benchmarks/solver_speed.py; sets made up in the shapes of the real ones).
+"""

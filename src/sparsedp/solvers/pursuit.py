@@ -28,8 +28,11 @@ from sparsedp.solvers.solver import Solution, check_positive_integer
 CENTERING = 0.03
 """Part of a step's share that centers the residuals of a regression before a selection."""
 
-N_STEPS, N_AVERAGED, FLOOR = 8, 8, 1.0
-"""Steps of the fit, how many of the last ones are averaged, and the floor under the Gram matrix."""
+N_STEPS, N_AVERAGED, FLOOR = 8, 8, 2.0
+"""Steps of the fit, how many of the last ones are averaged, and the floor under the Gram matrix.
+
+Noise lowers an eigenvalue by up to twice its level: above a floor of twice that level no step is
+more than twice as long as it should be, so steps do not diverge."""
 
 N_ROW_STEPS, N_ROW_AVERAGED, ROW_FLOOR = 40, 20, 0.5
 """With many features noise hides most of the Gram matrix: steps are then short, more of them are

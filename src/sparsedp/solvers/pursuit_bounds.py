@@ -23,7 +23,7 @@ FIRST_MIDDLE_LEVEL = 2
 """About the middle bounds shrink to a quarter or not at all: data that fill half of them have
 little to gain, and noise would cut off the tails of too many."""
 
-LOUDEST = 3 * TAIL
+LOUDEST = TAIL
 """A count of records is of use if its noise is below this part of all records."""
 
 

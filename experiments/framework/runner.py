@@ -115,8 +115,11 @@ def finish_trials(experiment: Experiment, run: Run) -> tuple[list[dict[str, Any]
                 elif outcome.missing is not None:
                     absent[outcome.missing[0]] = outcome.missing[1]
                 bar.step(done)
-    asked = {identity(trial) for trial in wanted}
-    return [row for row in store.rows() if _row_identity(row, keys) in asked], absent
+    # In the order of the trials, and not in that in which they were finished.
+    places = {identity(trial): place for place, trial in enumerate(wanted)}
+    found = [(_row_identity(row, keys), row) for row in store.rows()]
+    found = [(places[key], row) for key, row in found if key in places]
+    return [row for _, row in sorted(found, key=lambda pair: pair[0])], absent
 
 
 def _row_identity(row: dict[str, Any], keys: list[str]) -> tuple[tuple[str, str], ...]:

@@ -31,6 +31,7 @@ import bench_page
 import bench_rounds
 import bench_walk
 import numpy as np
+import solver_speed
 from bench_walk import Records
 from peers import DIFFPRIVLIB, Diffprivlib
 from scipy import sparse
@@ -43,7 +44,7 @@ AXES = {
     "d": (12_500, 25_000, 50_000, 100_000, 200_000, 400_000, 800_000),
     "per_row": (19, 38, 75, 150, 300),
 }
-SHORT_FITS = ("rcv1", "a9a", "imdb (real)", "w8a (real)", "a9a (real)")
+SHORT_FITS = ("rcv1", "a9a", "w8a (real)", "a9a (real)")
 PACKAGES = ("numpy", "scipy", "scikit-learn", "celer", "skglm", "numba", "dask", "dp-accounting")
 
 
@@ -57,11 +58,9 @@ class Effort:
     limit: float = 25.0
     n_seeds: int = 10
     import_repeats: int = 5
-    solver_sets: tuple[str, ...] = ("a9a", "w8a", "imdb", "dense")
-    solver_repeats: int = 2
 
 
-QUICK = Effort(20, 1, 0.01, 5.0, 1, 1, ("a9a",), 1)
+QUICK = Effort(20, 1, 0.01, 5.0, 1, 1)
 
 
 def data_sets(effort, folder):
@@ -69,6 +68,11 @@ def data_sets(effort, folder):
     for name, shape in SHAPES.items():
         shape = smaller(shape, effort.divisor)
         yield Records(name, *generate(shape), shape.radius)
+    yield from real_sets(effort, folder)
+
+
+def real_sets(effort, folder):
+    """Those in the folder, if there is one, features divided by their largest absolute value."""
     if folder is None:
         return
     spec = importlib.util.spec_from_file_location("load", folder / "load.py")
@@ -95,7 +99,7 @@ def sets(effort, options, results):
     diffprivlib = Diffprivlib(Path("build/venv-diffprivlib"))
     results["diffprivlib_missing"] = diffprivlib.missing
     peers = bench_fits.quiet_peers()
-    for key in ("walk", "fits", "memory", "choice", "threads"):
+    for key in ("walk", "fits", "choice", "threads"):
         results[key] = []
     for records in data_sets(effort, options.data):
         say(records.name)
@@ -103,22 +107,27 @@ def sets(effort, options, results):
         say("whole fits")
         line = bench_fits.whole_fits(records, peers, diffprivlib, effort.limit)
         results["fits"].append(line)
-        if not isinstance(records.X, np.ndarray) and records.X.shape[1] > 1000:
-            found = bench_memory.measure(records, 1.0)
-            results["memory"].append(bench_walk.facts(records) | found)
         if records.name in SHORT_FITS:
             say("short fits")
             results["choice"] += bench_walk.choice(
                 records, 100, (10.0, 50.0), effort.turns, effort.seconds
             )
-        if records.name in ("rcv1", "a9a"):
+        if records.name == "rcv1":
             say("threads")
             radii, epsilons = (1.0, 5.0, 10.0, 20.0, 50.0), (0.1, 0.5, 1.0, 5.0, 10.0)
-            n_seeds = effort.n_seeds if records.name == "rcv1" else 1
-            results["threads"] += bench_walk.threads(records, radii, epsilons, n_seeds)
+            results["threads"] += bench_walk.threads(records, radii, epsilons, effort.n_seeds)
         save(results, options.output)
         del records
         gc.collect()
+
+
+def memory(effort, options, results):
+    """Peaks of fits of large sparse sets."""
+    results["memory"] = []
+    for records in data_sets(effort, options.data):
+        if not isinstance(records.X, np.ndarray) and records.X.shape[1] > 1000:
+            found = bench_memory.measure(records, 1.0)
+            results["memory"].append(bench_walk.facts(records) | found)
 
 
 def scaling(effort, options, results):
@@ -135,7 +144,11 @@ def scaling(effort, options, results):
 
 def solvers(effort, options, results):
     """The other solvers over their bare products."""
-    results["solvers"] = bench_fits.over_products(effort.solver_sets, effort.solver_repeats)
+    found = [(records.name, records.X, records.y) for records in real_sets(effort, options.data)]
+    if not found:
+        found = [(name, *solver_speed.records(name, None)) for name in solver_speed.SHAPES]
+    found.append(("dense", *solver_speed.records("dense", None)))
+    results["solvers"] = bench_fits.over_products(found, effort.turns)
 
 
 def imports(effort, options, results):
@@ -151,6 +164,7 @@ def rounds(effort, options, results):
 
 PARTS = {
     "sets": sets,
+    "memory": memory,
     "scaling": scaling,
     "solvers": solvers,
     "imports": imports,
@@ -196,6 +210,7 @@ def main():
     parser.add_argument("--data", type=Path)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--parts", default=",".join(PARTS), help="comma-separated")
+    parser.add_argument("--note", default="", help="to be said on the page")
     parser.add_argument("--output", type=Path, default=Path("build/bench"))
     options = parser.parse_args()
     warnings.simplefilter("ignore")  # that fits are seeded, what peers say about convergence
@@ -203,13 +218,14 @@ def main():
     earlier = options.output / "results.json"
     results = json.loads(earlier.read_text()) if earlier.exists() else {}
     effort = QUICK if options.quick else Effort()
-    results |= {"machine": machine(), "quick": options.quick, "real": options.data is not None}
-    seconds = results.setdefault("seconds", {})
+    results |= {"machine": machine(), "quick": options.quick, "note": options.note}
+    seconds, runs = results.setdefault("seconds", {}), results.setdefault("runs", {})
+    run = time.strftime("%Y-%m-%d %H:%M")
     for part in options.parts.split(","):
         say(part)
         start = time.perf_counter()
         PARTS[part](effort, options, results)
-        seconds[part] = time.perf_counter() - start
+        seconds[part], runs[part] = time.perf_counter() - start, run
         save(results, options.output)
     bench_page.write(results, options.output)
 

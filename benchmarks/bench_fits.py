@@ -89,11 +89,10 @@ def whole_fits(records, peers, diffprivlib, seconds):
     return line
 
 
-def over_products(names, repeats):
+def over_products(sets, repeats):
     """Time of other solvers over that of their bare products with the records."""
     lines = []
-    for name in names:
-        X, y = solver_speed.records(name, None)
+    for name, X, y in sets:
         data = Dataset.clip(X, y, Bounds(-1, 1) if name == "dense" else Bounds(0, 1))
         for label, solver in solver_speed.SOLVERS.items():
             again, plain = solver_speed.noted(solver, data)

@@ -35,7 +35,7 @@ def measure(records, epsilon):
     """Peak of a fit in a fresh process, and what is in memory before it."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "records.npz"
-        sparse.save_npz(path, records.X, compressed=False)
+        sparse.save_npz(path, records.rows, compressed=False)  # 32-bit indices, as is usual
         np.save(f"{path}.y.npy", records.y)
         command = [sys.executable, __file__, path, str(records.radius), str(epsilon)]
         done = subprocess.run(command, check=True, capture_output=True, text=True)

@@ -13,9 +13,11 @@ from bench_text import (
     CHOICE,
     COUNT,
     FITS,
+    GOALS,
     IMPORTS,
     INTRODUCTION,
     MEMORY,
+    REASONS,
     ROUNDS,
     SCALING,
     SOLVERS,
@@ -31,12 +33,14 @@ def write(results, folder):
     text = [
         INTRODUCTION.format(
             **machine | {"packages": packages, "diffprivlib": " and ".join(machine["diffprivlib"])},
-            minutes=sum(results["seconds"].values()) / 60,
+            runs=run_text(results["runs"]),
         )
     ]
     if results["quick"]:
         text.append("**This was a quick run on small sets: its figures mean nothing.**\n")
-    text += ["## What was to be reached\n", *goal_table(results), ""]
+    if results["note"]:
+        text.append(f"**Note.** {results['note']}\n")
+    text += [*goal_table(results), ""]
     if "walk" in results:
         text += [STEPS, *step_table(results["walk"]), ""]
         write_steps(folder / "results-steps.svg", results["walk"])
@@ -61,6 +65,16 @@ def write(results, folder):
     (folder / "results.md").write_text("\n".join(text) + "\n")
 
 
+def run_text(runs):
+    """Which parts were measured together."""
+    parts = {}
+    for part, run in runs.items():
+        parts.setdefault(run, []).append(part)
+    if len(parts) == 1:
+        return "one run"
+    return f"{len(parts)} runs: " + "; ".join(", ".join(names) for names in parts.values())
+
+
 def table(heads, rows, n_text=1):
     """Lines of a table, all but the first columns aligned to the right."""
     rule = ["---"] * n_text + ["--:"] * (len(heads) - n_text)
@@ -68,19 +82,12 @@ def table(heads, rows, n_text=1):
 
 
 def goal_table(results):
-    """What was asked for."""
-    rows = [
-        (goal.what, goal.wanted, goal.measured, "yes" if goal.holds else "**no**")
-        for goal in goals(results)
-    ]
-    missed = [row for row in rows if row[3] != "yes"]
-    lines = ["Faster: at the published noise, auto.\n"]
-    lines += table(("", "wanted", "measured", "holds"), rows)
-    if missed:
-        lines.append(
-            "\nWhat bounds the steps is taken apart in [lazy.md](lazy.md). Twenty million records "
-            "out of core are not part of this run: see [large-data.md](../docs/large-data.md)."
-        )
+    """What was asked for, and what is in the way."""
+    found = goals(results)
+    rows = [(g.what, g.wanted, g.measured, "yes" if g.holds else "**no**") for g in found]
+    lines = [GOALS, *table(("", "wanted", "measured", "holds"), rows)]
+    for reason in dict.fromkeys(g.reason for g in found if not g.holds):
+        lines.append("\n" + REASONS.get(reason, "").rstrip())
     return lines
 
 
@@ -187,7 +194,9 @@ def choice_part(results):
     """How good the choice is, and where it is worst."""
     points = choices(results)
     above = sum(point[0] > 1.2 for point in points)
-    text = CHOICE.format(count=len(points), above=above, median=points[len(points) // 2][0])
+    short = ", ".join(dict.fromkeys(line["set"] for line in results["choice"]))
+    median = points[len(points) // 2][0]
+    text = CHOICE.format(short=short, count=len(points), above=above, median=median)
     rows = [
         (name, f"{n_steps:,}", f"{radius:g}", noise, f"{epsilon:g}", f"{ratio:.2f}")
         for ratio, name, n_steps, radius, noise, epsilon in points[:5]

@@ -3,7 +3,7 @@
 import itertools
 import logging
 
-from bench_walk import EPSILONS, N_STEPS, NOISES
+from bench_walk import N_STEPS, NOISES
 from dask_rounds import Rounds, fit_time
 from distributed import Client, LocalCluster
 from shapes import generate
@@ -11,7 +11,8 @@ from shapes import generate
 from sparsedp.data.blocks import RecordBlocks
 from sparsedp.data.bounds import Bounds
 
-N_WORKERS, N_BLOCKS, N_PLAIN = 2, 4, 12
+N_WORKERS, N_BLOCKS, N_PLAIN = 2, 4, 4
+EPSILONS = (0.1, 1.0)  # at 10 rounds are many, and take minutes: see docs/large-data.md
 
 
 def rounds(shapes):

@@ -3,10 +3,10 @@
 INTRODUCTION = """\
 # Speed and memory
 
-Made by `make bench DATA=DIR` (benchmarks/bench.py), sparsedp {sparsedp}, in {minutes:.0f} minutes.
+Made by benchmarks/bench.py (`make bench DATA=DIR`), sparsedp {sparsedp}, in {runs}.
 Change the script, not this page.
 
-**Settings.** CPU time of one thread (BLAS too), what is to be compared taken in turn in one run,
+**Settings.** CPU time of one thread (BLAS too), what is to be compared taken in turn,
 medians of the turns. T = 1,000 steps, δ = 1/n, logistic loss, no intercept, features scaled to
 [-1, 1]. Radius 50 (rcv1, news20, url, imdb) or 10. Data are synthetic in the shapes of well-known
 sets, with columns by Zipf's law (benchmarks/shapes.py), unless marked "real" (training parts).
@@ -19,6 +19,42 @@ of the scores matter and there is more to do. Budgets are calibrated before the 
 {diffprivlib} in an environment of its own. Other programs may have been running: CPU times
 and even more their ratios bear that, wall times do not.
 """
+
+GOALS = """\
+## What was to be reached
+
+*Faster* is at the published noise, mode auto. Twenty million records out of core and, where they
+are missing here, rounds on a Dask cluster: see [large-data.md](../docs/large-data.md).
+"""
+
+REASONS = {
+    "sparse steps": """\
+**Sparse data at ε = 10.** Most of the time goes into sums over columns, and most of these into the
+first hundred steps, which move derivatives so far that no bound on scores survives them. The
+profile is in [lazy.md](lazy.md).
+""",
+    "dense steps": """\
+**gisette at ε = 10.** Sums over dense columns, read from main memory. The bound of Cauchy and
+Schwarz is far wider than what scores of such columns really change by, so many are computed anew.
+The profile is in [lazy.md](lazy.md).
+""",
+    "memory": """\
+**Memory with the records.** A value and an index in SciPy's CSR format take 12 bytes, and the gate
+makes a copy of its own, so that nothing that happens to the records later matters.
+""",
+    "growth": """\
+**Doubling d.** What grows is the array of weights that a fit returns: one number per feature, in
+fresh memory that the system clears. The kernel hardly does ([lazy.md](lazy.md)).
+""",
+    "choice": """\
+**Lazy or full.** The choice is made while steps are taken, from their cost so far: a fit that is
+over after few steps has paid for finding out.
+""",
+    "products": """\
+**Other solvers over their products.** What the rest of a fit is spent on is not taken apart here.
+""",
+}
+"""Why a figure was missed."""
 
 STEPS = """\
 ## A step of private Frank-Wolfe
@@ -69,8 +105,8 @@ CHOICE = """\
 ## Lazy or full steps
 
 Time of `mode="auto"` over the better of "lazy" and "full", on all sets above (1,000 steps) and in
-short fits (100 steps, radius 10 and 50), for ε = 0.1, 1 and 10 and both kinds of noise: {count}
-points, {above} of them above 1.2, median {median:.2f}. The worst:
+short fits (100 steps, radius 10 and 50) on {short}, for ε = 0.1, 1 and 10 and both
+kinds of noise: {count} points, {above} of them above 1.2, median {median:.2f}. The worst:
 """
 
 MEMORY = """\
@@ -109,5 +145,5 @@ SOLVERS = """\
 
 CPU milliseconds of a fit after the gate (ε = 1, δ = 1e-6, defaults), of the same products with the
 records by themselves, and of the same products by SciPy and BLAS, which round as they like
-(benchmarks/solver_speed.py; sets made up in the shapes of the real ones).
+(benchmarks/solver_speed.py).
 """

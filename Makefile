@@ -4,7 +4,7 @@
 # make bench [DATA=DIR]   benchmarks/results.md: speed and memory against others, in a quarter of an hour
 PYTHON ?= python3
 BIN := .venv/bin
-KERNELS := $(wildcard src/sparsedp/_kernels/*.pyx)
+KERNELS := $(wildcard src/sparsedp/_kernels/*.pyx src/sparsedp/_kernels/*.h)
 JOBS ?= 2
 # One BLAS thread per test process: more threads than cores only slow each other down.
 export OMP_NUM_THREADS ?= 1

@@ -115,15 +115,9 @@ class Whitened:
         return slopes.residuals(self.columns.margins(self.whitening @ weights), self.target)
 
 
-@dataclass(frozen=True)
-class Constant:
-    """The first of the chosen columns: a constant one, or none."""
-
-    size: int
-
-    def __call__(self, block: Dataset) -> Chosen:
-        """No features yet."""
-        return Chosen.of(block, np.zeros(0, dtype=np.intp))
+def no_features(block: Dataset) -> Chosen:
+    """The chosen columns before any is chosen: a constant one, or none."""
+    return Chosen.of(block, np.zeros(0, dtype=np.intp))
 
 
 @dataclass(frozen=True, eq=False)

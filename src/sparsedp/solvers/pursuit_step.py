@@ -9,12 +9,12 @@ from sparsedp.data.dataset import Dataset
 from sparsedp.privacy import Sensitivity
 from sparsedp.solvers.pursuit_moments import Moments
 from sparsedp.solvers.pursuit_records import (
-    Constant,
     GramColumns,
     SelectionGradient,
     StepSums,
     Whiten,
     Widen,
+    no_features,
     target_of,
 )
 from sparsedp.solvers.pursuit_response import Response
@@ -63,7 +63,7 @@ class ActiveSet:
         self.weights = np.zeros((self._first, response.intercept.size))
         self.weights[:] = response.intercept
         self._targets = data.derive(target_of)  # private
-        self._columns = data.derive(Constant(self._first))  # private
+        self._columns = data.derive(no_features)  # private
         self._change_coordinates(np.eye(self._first), np.eye(self._first))
 
     def selection_gradient(self, share: float) -> tuple[np.ndarray, float]:

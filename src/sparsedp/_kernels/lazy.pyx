@@ -6,12 +6,12 @@ There is no reference of the same shape: what runs without a compiler is the pla
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint64_t
 from libc.string cimport memset
 
 COUNTERS = (
     "refreshes", "passes", "points", "evaluations", "entries", "squeezed", "explicit", "resolved",
-    "eager", "light",
+    "eager", "light", "coarse",
 )
 LOSSES = {"logistic": 0, "squared": 1, "multinomial": 2}
 
@@ -29,10 +29,14 @@ cdef extern from "lazy_walk.h" nogil:
         const float* norms
         const int32_t* order
         const double* start
+        const int8_t* coarse
+        const float* coarse_steps
+        const float* coarse_norms
+        const float* coarse_rests
         int64_t n_steps
         const double* steps
         double bound, radius, grid, rate
-        int laplace, eager_only, never_eager, passes_always
+        int laplace, eager_only, never_eager, coarse_looks, coarse_anchors, passes_always
         double light_cap, first_drift, margin, patience, idle
         int64_t* chosen
         const uint64_t* words
@@ -40,9 +44,14 @@ cdef extern from "lazy_walk.h" nogil:
         int (*refill)(void*) noexcept
         int (*resolve)(void*, uint64_t, int64_t, int, uint64_t) noexcept
         void* context
-        int64_t[10] counters
+        int64_t[11] counters
     int run_walk(walk_t*)
     int sums_at_zero(walk_t*, int, double*)
+    int coarse_sums(walk_t*, const float*, const float*, double*, double*)
+    void coarse_column(const float*, int64_t, int8_t*, float*, double*, double*)
+
+cdef extern from "lazy_replay.h" nogil:
+    int replay_walk(walk_t*, const int64_t*, double*)
 
 
 cdef class Columns:
@@ -62,6 +71,8 @@ cdef class Columns:
         Float64.
     sums, norms, order : ndarray
         L1 and L2 norms of the columns (float32, rounded up), and the columns by L1 norm (int32).
+    coarse, coarse_steps, coarse_norms, coarse_rests : ndarray, optional
+        What ``coarse_columns`` gives, norms rounded up to float32.
     """
 
     cdef walk_t template
@@ -81,6 +92,10 @@ cdef class Columns:
         const float[::1] sums,
         const float[::1] norms,
         const int32_t[::1] order,
+        const int8_t[::1] coarse=None,
+        const float[::1] coarse_steps=None,
+        const float[::1] coarse_norms=None,
+        const float[::1] coarse_rests=None,
     ):
         cdef walk_t* s = &self.template
         memset(s, 0, sizeof(walk_t))
@@ -95,7 +110,13 @@ cdef class Columns:
         if offsets is not None:
             s.offsets = &offsets[0]
         s.target, s.sums, s.norms, s.order = &target[0], &sums[0], &norms[0], &order[0]
-        self.kept = (indptr, rows, values, dense, offsets, target, sums, norms, order)
+        if coarse is not None:
+            s.coarse, s.coarse_steps = &coarse[0], &coarse_steps[0]
+            s.coarse_norms, s.coarse_rests = &coarse_norms[0], &coarse_rests[0]
+        self.kept = (
+            indptr, rows, values, dense, offsets, target, sums, norms, order, coarse, coarse_steps,
+            coarse_norms, coarse_rests,
+        )
 
     def sums_at_zero(self, str loss, int n_outputs, double bound, *, bint at_hand=True):
         """Sums of derivatives times entries at weights zero, (n_columns, n_outputs).
@@ -114,6 +135,17 @@ cdef class Columns:
         if status:
             raise MemoryError("not enough memory for the walk")
         return result
+
+    def coarse_sums(self, const float[::1] base, const float[::1] r):
+        """Coarse sums of entries times r - base, and bounds on their errors: for tests."""
+        start, sums, errors = (np.zeros(self.template.n_features) for _ in range(3))
+        cdef const double[::1] zeros = start
+        cdef double[::1] into = sums, bounds = errors
+        cdef walk_t s = self.template
+        s.n_outputs, s.start = 1, &zeros[0]
+        if coarse_sums(&s, &base[0], &r[0], &into[0], &bounds[0]):
+            raise MemoryError("not enough memory for the walk")
+        return sums, errors
 
 
 cdef class Source:
@@ -172,6 +204,8 @@ def walk(
     double margin=2.0**-36,
     double patience=3.0,
     double idle=0.1,
+    bint coarse_looks=True,
+    bint coarse_anchors=True,
 ):
     """Choose one vertex per step.
 
@@ -197,7 +231,7 @@ def walk(
         Take the largest of scores plus Laplace noise, in floating point.
     mode : {"auto", "lazy", "full"}
         Whether every score is computed in every step: if that seems faster, never, always.
-    light_cap, first_drift, margin, patience, idle : float
+    light_cap, first_drift, margin, patience, idle, coarse_looks, coarse_anchors
         Change time only; tests use them to force rare paths.
 
     Returns
@@ -218,6 +252,8 @@ def walk(
     s.eager_only, s.never_eager = mode == "full", mode == "lazy"
     s.light_cap, s.first_drift, s.margin, s.patience = light_cap, first_drift, margin, patience
     s.idle = idle
+    s.coarse_looks = coarse_looks and s.coarse != NULL
+    s.coarse_anchors = coarse_anchors and s.coarse != NULL
     s.chosen = &released[0]
     s.refill, s.resolve, s.context = refill, resolve, <void*>source
     source.walk = &s
@@ -228,6 +264,37 @@ def walk(
     if status:
         raise MemoryError("not enough memory for the walk")
     return chosen, {name: s.counters[i] for i, name in enumerate(COUNTERS)}
+
+
+def scores_along(
+    Columns columns,
+    str loss,
+    int n_outputs,
+    double bound,
+    double radius,
+    const double[::1] steps,
+    const int64_t[::1] vertices,
+):
+    """Scores of the positive vertices before each step of a walk to given vertices.
+
+    Parameters are those of `walk`; ``vertices`` is what it returned, or could have.
+
+    Returns
+    -------
+    ndarray of shape (n_steps, n_columns * n_outputs)
+        Before they are rounded to the grid. Private.
+    """
+    cdef walk_t s = columns.template
+    cdef int status
+    result = np.empty((steps.shape[0], s.n_columns * n_outputs))
+    cdef double[:, ::1] scores = result
+    s.loss, s.n_outputs, s.bound, s.radius = LOSSES[loss], n_outputs, bound, radius
+    s.steps, s.n_steps, s.passes_always = &steps[0], steps.shape[0], 1
+    with nogil:
+        status = replay_walk(&s, &vertices[0], &scores[0, 0])
+    if status:
+        raise MemoryError("not enough memory for the walk")
+    return result
 
 
 def compact_rows(const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] data, const double[::1] scale, int64_t n_columns):
@@ -271,3 +338,20 @@ def column_norms(const int64_t[::1] indptr, const float[::1] values):
             sums[k] = one
             squares[k] = two
     return sums_array, squares_array
+
+
+def coarse_columns(const float[::1] dense, int64_t n_records):
+    """Columns in bytes: the bytes, their steps, norms of what they stand for and what they leave out."""
+    cdef int64_t d = dense.shape[0] // n_records, k
+    bytes_array = np.empty(dense.shape[0], dtype=np.int8)
+    steps_array = np.empty(d, dtype=np.float32)
+    norms_array, rests_array = np.empty(d), np.empty(d)
+    cdef int8_t[::1] q = bytes_array
+    cdef float[::1] steps = steps_array
+    cdef double[::1] norms = norms_array, rests = rests_array
+    with nogil:
+        for k in range(d):
+            coarse_column(
+                &dense[k * n_records], n_records, &q[k * n_records], &steps[k], &norms[k], &rests[k]
+            )
+    return bytes_array, steps_array, norms_array, rests_array

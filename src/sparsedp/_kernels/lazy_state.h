@@ -10,21 +10,23 @@
 #define LIGHT_GROUPS 8 /* each with half the cap of the next: always light */
 
 #define MOST_OUTPUTS 1024
+#define SCANNED 32 /* explicit entries with one sum, to find a point among them */
 
 /* Time of the parts in nanoseconds: they decide what is done when, never what comes out. */
 #define TIME_ROW 1.6
 #define TIME_REMEMBER 3.4
 #define TIME_ENTRY 1.2
 #define TIME_DENSE 0.5
+#define TIME_COARSE 0.12
 #define TIME_FLY 3.4
 #define TIME_HEAVY 60.0
 #define TIME_BUILD 16.0
 #define TIME_POINT 70.0
-#define TIME_EXPLICIT 35.0
+#define TIME_EXPLICIT 15.0
 #define TIME_SCAN 0.5
 
 enum { REFRESHES, PASSES, POINTS, EVALUATIONS, ENTRIES, SQUEEZED, EXPLICIT, RESOLVED, EAGER, LIGHT,
-       COUNTERS };
+       COARSE, COUNTERS };
 
 typedef struct {
     /* The records, prepared once; a column beyond the features is the constant one. */
@@ -39,12 +41,14 @@ typedef struct {
     const float *sums, *norms; /* of the columns: L1 and L2 norm, rounded up */
     const int32_t *order;      /* columns by L1 norm */
     const double *start;       /* sums of derivatives times entries at weights zero */
+    const int8_t *coarse;      /* columns in bytes, each a multiple of its step; or NULL */
+    const float *coarse_steps, *coarse_norms, *coarse_rests; /* the latter rounded up */
 
     /* What is asked for. */
     int64_t n_steps;
     const double *steps;
     double bound, radius, grid, rate;
-    int laplace, eager_only, never_eager;
+    int laplace, eager_only, never_eager, coarse_looks, coarse_anchors;
     double light_cap, first_drift, margin, patience, idle; /* speed, and paths for tests to force */
     int64_t *chosen;
 
@@ -63,6 +67,12 @@ typedef struct {
     pair_t *totals; /* their sums, where columns need them */
     int fresh, totaled;
 
+    /* Changes of derivatives since weights zero, see lazy_coarse.h. */
+    float *base_r;
+    int16_t *changes;
+    double *change_unit, *change_norm, *change_rest;
+    int coarse_fresh;
+
     /* Drift. Reference margins with three products, see `drift`. */
     int passes_always, tracking;
     float *anchor_r, *pass_r;
@@ -79,9 +89,11 @@ typedef struct {
     int64_t n_light, group_start[GROUPS + 1], n_heavy, n_entries, first;
     int n_groups, light_groups; /* in all, and light at present */
     double group_cap[GROUPS];
-    double *units, *reach, *span, *slack, *seen_units, *seen_path, *work, *grown;
-    int64_t *seen;
-    double slack_rate;
+    double *units, *reach, *span, *slack, *tolerance, *work, *grown;
+    double *seen_units, *seen_path, *seen_tolerance;
+    int64_t *seen; /* twice the step, and one more where the score was computed exactly */
+    double steepness, slack_rate;
+    int anchor_exact;
 
     /* Envelope: integer weights on the scale 2^octaves * exp(-level), level = rate * top_units. */
     double level, top_units, allowed, planned;
@@ -288,7 +300,7 @@ static void advance(walk_t *s, int64_t k, int c, double sign, double step) {
         }
         s->shift[c] += common;
     }
-    s->fresh = 0;
+    s->fresh = s->coarse_fresh = 0;
     s->spent += TIME_ENTRY * 2 * size;
     if (s->loss == LOGISTIC && bounded && !s->shift_moved && k < s->n_features &&
         s->scale >= SHRINK * s->reference_scale) {

@@ -8,10 +8,8 @@
 #ifndef SPARSEDP_LAZY_WALK_H
 #define SPARSEDP_LAZY_WALK_H
 
-#include "lazy_state.h"
-
-#define SCANNED 32 /* explicit entries with one sum, to find a point among them */
-#define ROUND_UP (1 + 0x1p-30) /* more than all rounding errors of an envelope weight */
+#include "lazy_envelope.h"
+#include "lazy_memory.h"
 
 static uint64_t next_word(walk_t *s) {
     if (s->position == s->available && (s->failed || s->refill(s->context))) {
@@ -32,102 +30,17 @@ static uint64_t below(walk_t *s, uint64_t n) {
     return (uint64_t)(product >> 64);
 }
 
-static inline uint64_t envelope(const walk_t *s, double height) {
-    return (uint64_t)(int64_t)(exponential(height - s->level) * ldexp(ROUND_UP, s->octaves)) + 1;
-}
-
-/* Heights of the envelope for both signs, before rounding up to whole numbers. */
-WIDE static void heights(const double *restrict units, const double *restrict width, int64_t size,
-                         double rate, double level, double unit, double *restrict positive,
-                         double *restrict negative) {
-    for (int64_t e = 0; e < size; e++) {
-        double h = rate * units[e];
-        positive[e] = exponential(h + width[e] - level) * unit;
-        negative[e] = exponential(-h + width[e] - level) * unit;
+/* Compute the score of an entry, or bound it. */
+static void anchor(walk_t *s, int64_t e, int64_t k, int c) {
+    s->tolerance[e] = s->slack[e];
+    if (!s->t)
+        s->units[e] = rint(-s->start[k * s->n_outputs + c] * (1.0 / s->grid));
+    else if (s->anchor_exact || k >= s->n_features)
+        s->units[e] = score_units(s, k, c);
+    else {
+        s->units[e] = -coarse_sum(s, k, c) / s->grid;
+        s->tolerance[e] += s->steepness * coarse_error(s, k, c);
     }
-}
-
-WIDE static void masses(const double *restrict units, const double *restrict width, int64_t size,
-                        double rate, double level, double *restrict plain,
-                        double *restrict excess) {
-    for (int64_t e = 0; e < size; e++) {
-        double h = fabs(rate * units[e]), mass = exponential(h - level);
-        plain[e] = mass + exponential(-h - level);
-        excess[e] = mass * (exponential(width[e]) - 1);
-    }
-}
-
-static inline int octave(double x) {
-    uint64_t bits;
-    memcpy(&bits, &x, 8);
-    int exponent = (int)((bits >> 52) & 0x7ff) - 1023;
-    return exponent < -40 ? 0 : exponent > 23 ? 63 : exponent + 40;
-}
-
-/* The largest absolute score that is known, or bounds a light column, in grid units: on a scale
-   with this as top all weights of an envelope together fit into a word. */
-static double top_known(const walk_t *s) {
-    double top = s->light_groups ? s->group_cap[s->light_groups - 1] / s->rate : 0;
-    for (int64_t e = s->first; e < s->n_entries; e++) {
-        top = most(top, fabs(s->units[e]));
-        if (s->seen[e] > s->anchor_step) top = most(top, fabs(s->seen_units[e]));
-    }
-    return ceil(top);
-}
-
-/* Bounds on the scores of heavy entries valid while drift is at most `allowed`: those whose bounds
-   would waste proposals become explicit and get new bounds in every step, the others a table. */
-static void build(walk_t *s, double allowed) {
-    int64_t first = s->first, size = s->n_entries;
-    double *width = s->grown, *plain = s->work, *excess = s->work + size;
-    for (int64_t e = first; e < size; e++)
-        width[e] = allowed > 0 ? least(allowed * s->reach[e], s->span[e]) + s->slack[e] : 0;
-    s->allowed = allowed;
-    s->top_units = top_known(s);
-    s->level = s->rate * s->top_units;
-    int cut = 64;
-    if (allowed > 0) {
-        masses(s->units + first, width + first, size - first, s->rate, s->level, plain + first,
-               excess + first);
-        double total = 0, wasted = 0, histogram[64] = {0};
-        for (int g = 0; g < s->light_groups; g++)
-            total += 2.0 * s->n_outputs * (double)(s->group_start[g + 1] - s->group_start[g]) *
-                     exponential(s->group_cap[g] - s->level);
-        for (int64_t e = first; e < size; e++) total += plain[e];
-        for (int64_t e = first; e < size; e++) {
-            excess[e] /= total;
-            histogram[octave(excess[e])] += excess[e];
-        }
-        for (int b = 0; b < 64 && cut == 64; b++) {
-            wasted += histogram[b];
-            if (wasted > 0.5) cut = b;
-        }
-    }
-    s->light_sum = 0;
-    for (int g = 0; g < s->light_groups; g++) {
-        uint64_t members = (uint64_t)(s->group_start[g + 1] - s->group_start[g]);
-        s->light_weight[g] = envelope(s, s->group_cap[g]);
-        s->light_total[g] = 2 * members * (uint64_t)s->n_outputs * s->light_weight[g];
-        s->light_sum += s->light_total[g];
-    }
-    s->n_table = s->n_explicit = 0;
-    for (int64_t e = first; e < size; e++) {
-        if (cut < 64 && octave(excess[e]) >= cut)
-            s->explicit_entry[s->n_explicit++] = e;
-        else
-            s->in_table[s->n_table++] = e;
-    }
-    uint64_t sum = 0;
-    heights(s->units + first, width + first, size - first, s->rate, s->level,
-            ldexp(ROUND_UP, s->octaves), plain + first, excess + first);
-    for (int64_t j = 0; j < s->n_table; j++) {
-        int64_t e = s->in_table[j];
-        s->positive[j] = (uint64_t)(int64_t)plain[e] + 1;
-        sum += s->positive[j] + (uint64_t)(int64_t)excess[e] + 1;
-        s->cumulative[j] = sum;
-    }
-    s->tracking = allowed > 0;
-    s->spent += TIME_BUILD * (double)(size - first);
 }
 
 /* Find scores from the longest columns down, until those of the rest are bounded so low that all
@@ -135,6 +48,11 @@ static void build(walk_t *s, double allowed) {
 static void find_scores(walk_t *s) {
     int k = s->n_outputs, g = s->n_groups;
     double top = 0, mass = 0, size = 0, time = s->dense ? TIME_DENSE : TIME_ENTRY;
+    s->anchor_exact = !s->t || s->eager_only || !s->coarse_anchors;
+    if (!s->anchor_exact) {
+        coarsen(s);
+        time = TIME_COARSE;
+    }
     double light = 0, light_masses[GROUPS]; /* with the weight of the group's own cap as unit */
     for (int i = 0; i < g; i++) {
         light = i ? light * exponential(s->group_cap[i - 1] - s->group_cap[i]) : 0;
@@ -153,8 +71,7 @@ static void find_scores(walk_t *s) {
             size += (double)column_size(s, column);
             for (int c = 0; c < k; c++) {
                 int64_t e = (position - 1 - s->n_light) * k + c;
-                s->units[e] = s->t ? score_units(s, column, c)
-                                   : rint(-s->start[column * k + c] * (1.0 / s->grid));
+                anchor(s, e, column, c);
                 double h = s->rate * fabs(s->units[e]);
                 if (h > top) mass *= exponential(top - h), top = h;
                 mass += exponential(h - top);
@@ -196,64 +113,6 @@ static void refresh(walk_t *s) {
     }
 }
 
-/* Bounds on the score of a heavy entry now; returns whether it is known exactly. */
-static int interval(const walk_t *s, int64_t e, double *low, double *high, double *units) {
-    if (s->anchor_step == s->t || s->seen[e] == s->t) {
-        *units = s->anchor_step == s->t ? s->units[e] : s->seen_units[e];
-        *low = *high = s->rate * *units;
-        return 1;
-    }
-    double h = s->rate * s->units[e];
-    double width = least(s->drifted * s->reach[e], s->span[e]) + s->slack[e];
-    *low = h - width;
-    *high = h + width;
-    if (s->seen[e] > s->anchor_step) {
-        h = s->rate * s->seen_units[e];
-        width = least((s->path - s->seen_path[e]) * s->reach[e], s->span[e]) + s->slack[e];
-        *low = most(*low, h - width);
-        *high = least(*high, h + width);
-    }
-    return 0;
-}
-
-static double look(walk_t *s, int64_t e) {
-    int64_t k = s->order[s->n_light + e / s->n_outputs];
-    s->seen_units[e] = score_units(s, k, (int)(e % s->n_outputs));
-    s->seen_path[e] = s->path;
-    s->seen[e] = s->t;
-    return s->seen_units[e];
-}
-
-/* Proposals of an explicit entry from its bounds. */
-static inline void weigh(walk_t *s, int64_t j) {
-    s->explicit_positive[j] = envelope(s, s->explicit_high[j]);
-    s->explicit_negative[j] = envelope(s, -s->explicit_low[j]);
-    uint64_t both = s->explicit_positive[j] + s->explicit_negative[j];
-    s->explicit_block[j / SCANNED] += both;
-    s->total += both;
-}
-
-/* Envelope of the explicit entries; zero if one of them is too high for the scale. */
-static int weigh_explicit(walk_t *s) {
-    double most_weight = 0x1p61 / (2.0 * (double)(s->n_explicit + 1)), units;
-    double highest = s->level + log(most_weight / ldexp(2, s->octaves));
-    s->total = (s->n_table ? s->cumulative[s->n_table - 1] : 0) + s->light_sum;
-    memset(s->explicit_block, 0, sizeof(uint64_t) * (size_t)(s->n_explicit / SCANNED + 1));
-    for (int64_t j = 0; j < s->n_explicit; j++) {
-        int64_t e = s->explicit_entry[j];
-        interval(s, e, &s->explicit_low[j], &s->explicit_high[j], &units);
-        if (s->explicit_high[j] > highest || -s->explicit_low[j] > highest) {
-            look(s, e);
-            interval(s, e, &s->explicit_low[j], &s->explicit_high[j], &units);
-            if (fabs(s->explicit_high[j]) > highest) return 0;
-        }
-        weigh(s, j);
-    }
-    s->counters[EXPLICIT] += s->n_explicit;
-    s->spent += TIME_EXPLICIT * (double)s->n_explicit;
-    return 1;
-}
-
 /* Probability of accepting a candidate of weight exp(h - level), and for Laplace noise what is
    left of it at this height of the noise: see lazy.md. */
 static inline double chance(const walk_t *s, double weight, double per_unit, double height) {
@@ -263,24 +122,38 @@ static inline double chance(const walk_t *s, double weight, double per_unit, dou
     return y < 1 ? p * 0.5 / (1 - 0.5 * y) : p / y;
 }
 
-/* Accept or reject a candidate; e < 0 for light columns. Returns 2 if a score was computed. */
+/* Whether bounds settle if a candidate is accepted; -1 if they do not. */
+static int squeeze(const walk_t *s, int positive, double low, double high, double u,
+                   double per_unit, double height) {
+    double least_h = positive ? low : -high, most_h = positive ? high : -low;
+    double lower = chance(s, exponential(least_h - s->level), per_unit, height);
+    if (u < lower * (1 - s->margin) - 0x1p-50) return 1;
+    double upper = chance(s, exponential(most_h - s->level), per_unit, height);
+    return u > upper * (1 + s->margin) + 0x1p-50 ? 0 : -1;
+}
+
+/* Accept or reject a candidate; e < 0 for light columns. Returns 2 more if its score was computed
+   or bounded anew. */
 static int decide(walk_t *s, int64_t k, int c, int64_t e, int positive, int exact, double low,
                   double high, double units, uint64_t weight, double height) {
-    double sign = positive ? 1 : -1, least_h = positive ? low : -high, most_h = positive ? high : -low;
     uint64_t word = next_word(s);
     double u = (double)(word >> 11) * 0x1p-53, per_unit = ldexp(1, s->octaves) / (double)weight;
     int looked = 0;
     if (!exact) {
-        double lower = chance(s, exponential(least_h - s->level), per_unit, height);
-        double upper = chance(s, exponential(most_h - s->level), per_unit, height);
-        int accepted = u < lower * (1 - s->margin) - 0x1p-50;
-        if (accepted || u > upper * (1 + s->margin) + 0x1p-50) {
+        int accepted = squeeze(s, positive, low, high, u, per_unit, height);
+        if (accepted < 0 && e >= 0 && glance(s, e, low, high)) {
+            looked = 2;
+            interval(s, e, &low, &high, &units);
+            accepted = squeeze(s, positive, low, high, u, per_unit, height);
+        }
+        if (accepted >= 0) {
             s->counters[SQUEEZED]++;
-            return accepted;
+            return looked | accepted;
         }
         units = e >= 0 ? look(s, e) : score_units(s, k, c);
         looked = 2;
     }
+    double sign = positive ? 1 : -1;
     int64_t gap = (int64_t)(sign * units) - (int64_t)s->top_units; /* whole numbers: exact */
     double p = chance(s, exponential(s->rate * (double)gap), per_unit, height);
     if (s->laplace || u < p * (1 - s->margin) - 0x1p-50) return looked | (u < p);
@@ -300,7 +173,7 @@ static int64_t select_vertex(walk_t *s, int *c, int *positive) {
         if (points > 0 && s->n_heavy && s->anchor_step < s->t &&
             s->spent - s->step_start > 0.15 * s->patience * s->refresh_time) {
             refresh(s);
-            weigh_explicit(s); /* all scores are known: none is too high */
+            weigh(s);
             height *= exponential(s->level - before);
             before = s->level;
         }
@@ -349,13 +222,7 @@ static int64_t select_vertex(walk_t *s, int *c, int *positive) {
             int answer = decide(s, k, *c, e, *positive, exact, low, high, units,
                                 *positive ? s->explicit_positive[j] : s->explicit_negative[j], height);
             if (answer & 1) return k;
-            if (answer & 2) {
-                uint64_t both = s->explicit_positive[j] + s->explicit_negative[j];
-                s->explicit_block[j / SCANNED] -= both;
-                s->total -= both;
-                interval(s, e, &s->explicit_low[j], &s->explicit_high[j], &units);
-                weigh(s, j);
-            }
+            if (answer & 2) propose_again(s, j);
             continue;
         }
         int g = 0;
@@ -370,43 +237,6 @@ static int64_t select_vertex(walk_t *s, int *c, int *positive) {
             return k;
     }
     return 0;
-}
-
-#define ALLOCATE(type, name, size) (s->name = (type *)calloc((size_t)((size) + 1), sizeof(type)))
-
-static int allocate(walk_t *s) {
-    int64_t all = s->n * s->n_outputs, size = s->n_entries;
-    int sparse = !s->passes_always;
-    s->clip = (float)s->bound;
-    if ((double)s->clip > s->bound) s->clip = nextafterf(s->clip, 0.0f);
-    s->totaled = s->offsets != NULL || s->n_columns > s->n_features;
-    return ALLOCATE(double, v, all) && ALLOCATE(double, shift, s->n_outputs) &&
-           ALLOCATE(float, r, all) && ALLOCATE(pair_t, totals, s->n_outputs) &&
-           ALLOCATE(float, anchor_r, all) && ALLOCATE(float, pass_r, all) &&
-           ALLOCATE(double, reference, sparse * all) &&
-           ALLOCATE(double, reference_sums, s->n_outputs) &&
-           ALLOCATE(double, moved_sums, s->n_outputs) &&
-           ALLOCATE(double, touched, sparse * s->n) && ALLOCATE(int32_t, touch_epoch, sparse * s->n) &&
-           ALLOCATE(double, units, size) && ALLOCATE(double, reach, size) &&
-           ALLOCATE(double, span, size) && ALLOCATE(double, slack, size) &&
-           ALLOCATE(double, seen_units, size) && ALLOCATE(double, seen_path, size) &&
-           ALLOCATE(int64_t, seen, size) && ALLOCATE(double, work, 2 * size) &&
-           ALLOCATE(double, grown, size) && ALLOCATE(uint64_t, cumulative, size) &&
-           ALLOCATE(uint64_t, positive, size) && ALLOCATE(int64_t, in_table, size) &&
-           ALLOCATE(int64_t, explicit_entry, size) && ALLOCATE(double, explicit_low, size) &&
-           ALLOCATE(double, explicit_high, size) && ALLOCATE(uint64_t, explicit_positive, size) &&
-           ALLOCATE(uint64_t, explicit_negative, size) &&
-           ALLOCATE(uint64_t, explicit_block, size / SCANNED + 1);
-}
-
-static void release(walk_t *s) {
-    void *all[] = {s->v, s->shift, s->r, s->totals, s->anchor_r, s->pass_r, s->reference,
-                   s->reference_sums, s->moved_sums, s->touched, s->touch_epoch, s->units, s->reach,
-                   s->span, s->slack, s->seen_units, s->seen_path, s->seen, s->work, s->grown,
-                   s->cumulative, s->positive, s->in_table, s->explicit_entry, s->explicit_low,
-                   s->explicit_high, s->explicit_positive, s->explicit_negative,
-                   s->explicit_block};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 
 static int64_t first_above(const walk_t *s, int64_t low, double limit) {
@@ -424,7 +254,7 @@ static int64_t first_above(const walk_t *s, int64_t low, double limit) {
 /* Light columns by groups, heavy ones with their bounds; scores at weights zero. */
 static int begin(walk_t *s) {
     int k = s->n_outputs;
-    double steepness = s->rate / s->grid;
+    double steepness = s->steepness = s->rate / s->grid;
     s->slack_rate = steepness * s->bound * (1 + 1e-6);
     s->lipschitz = s->loss == LOGISTIC ? 0.25 : s->loss == SQUARED ? 1.0 : 0.70711;
     s->passes_always = s->dense != NULL || s->offsets != NULL;
@@ -467,6 +297,7 @@ static int begin(walk_t *s) {
         build(s, s->planned *= 0.4);
     freshen(s);
     memcpy(s->anchor_r, s->r, sizeof(float) * (size_t)(s->n * k));
+    if (s->coarse) memcpy(s->base_r, s->r, sizeof(float) * (size_t)(s->n * k));
     remember(s);
     return 1;
 }
@@ -487,6 +318,23 @@ static int sums_at_zero(walk_t *s, int at_hand, double *sums) {
         for (int c = 0; c < s->n_outputs; c++) sums[k * s->n_outputs + c] = column_sum(s, k, c);
     release(s);
     return 0;
+}
+
+/* Coarse sums of all columns over a change of derivatives, and bounds on their errors: for tests. */
+static int coarse_sums(walk_t *s, const float *base, const float *r, double *sums, double *errors) {
+    int done = allocate(s);
+    if (done) {
+        memcpy(s->base_r, base, sizeof(float) * (size_t)s->n);
+        memcpy(s->r, r, sizeof(float) * (size_t)s->n);
+        s->fresh = 1;
+        coarsen(s);
+        for (int64_t k = 0; k < s->n_features; k++) {
+            sums[k] = coarse_sum(s, k, 0);
+            errors[k] = coarse_error(s, k, 0);
+        }
+    }
+    release(s);
+    return !done;
 }
 
 /* The whole walk; zero if all went well, 1 without memory, 2 if a callback failed. */
@@ -518,13 +366,7 @@ static int run_walk(walk_t *s) {
             }
             s->counters[EAGER] += eager;
         }
-        if (!weigh_explicit(s)) {
-            build(s, s->allowed); /* on a new scale */
-            if (!weigh_explicit(s)) {
-                refresh(s);
-                weigh_explicit(s);
-            }
-        }
+        weigh(s);
         int c = 0, positive = 1;
         int64_t k = select_vertex(s, &c, &positive);
         if (s->failed) break;

@@ -96,6 +96,28 @@ def _run(walk: CompactWalk, grid, rate, settle, stream: KeyStream, *, laplace: b
     return chosen
 
 
+def scores_along(walk: CompactWalk, vertices: np.ndarray) -> np.ndarray:
+    """All scores that a walk to these vertices has to do with, step by step: for audits.
+
+    Parameters
+    ----------
+    walk : CompactWalk
+        Private.
+    vertices : ndarray of int64, shape (n_steps,)
+        As released.
+
+    Returns
+    -------
+    ndarray of shape (n_steps, n_columns * n_outputs)
+        Of the positive vertices, before rounding; negative ones have minus that. Private: a walk
+        never computes most of them.
+    """
+    n_outputs = walk.start.shape[1]
+    return kernel.scores_along(
+        walk.columns, walk.loss, n_outputs, walk.bound, walk.radius, walk.steps, vertices
+    )
+
+
 def is_below(word: int, exponent: Fraction, factor: Fraction, stream: KeyStream) -> bool:
     """Say whether a uniform variable lies below ``factor * exp(exponent)``, exactly.
 

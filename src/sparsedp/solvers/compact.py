@@ -65,7 +65,8 @@ def _prepare(data: Dataset) -> CompactColumns:
     sums, norms = _rounded_up(sums), _rounded_up(norms)
     order = np.argsort(sums, kind="stable").astype(np.int32)
     target = np.ascontiguousarray(data.target, dtype=np.float64)
-    held = (indptr, rows, values, dense, offsets, target, sums, norms, order)
+    coarse = () if dense is None else coarse_copy(dense, n)
+    held = (indptr, rows, values, dense, offsets, target, sums, norms, order, *coarse)
     columns = kernel.Columns(n, d, data.n_columns, *held)
     return CompactColumns(columns, sum(array.nbytes for array in held if array is not None))
 
@@ -86,6 +87,12 @@ def _dense(data: Dataset) -> tuple[Any, ...]:
         sums[part] = np.abs(dense[part]).sum(axis=1, dtype=np.float64)
         squares[part] = np.square(dense[part], dtype=np.float64).sum(axis=1)
     return None, None, None, dense.reshape(-1), None, sums, np.sqrt(squares)
+
+
+def coarse_copy(dense: Floats, n_records: int) -> tuple[np.ndarray, ...]:
+    """The columns in bytes: bytes, their steps, norms of what they stand for and leave out."""
+    numbers, steps, norms, rests = kernel.coarse_columns(dense, n_records)
+    return numbers, steps, _rounded_up(norms), _rounded_up(rests)
 
 
 def _sparse(data: Dataset) -> tuple[Any, ...]:

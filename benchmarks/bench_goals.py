@@ -99,7 +99,7 @@ def doublings(results, key):
 
 def growth(results):
     """With the number of features."""
-    factors = doublings(results, "laplace 1")
+    factors = doublings(results, "laplace 1 walking")
     if factors:
         yield Goal(
             "doubling d at fixed entries per row, ε = 1: cost of a step, worst of "

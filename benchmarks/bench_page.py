@@ -119,8 +119,8 @@ def scaling_text(results):
     rows = [line for line in results["scaling"] if line["axis"] == "per_row"]
     middle = rows[len(rows) // 2]
     factors = {
-        noise: ", ".join(f"{factor:.2f}" for factor in doublings(results, f"{noise} 1"))
-        for noise in ("laplace", "exponential")
+        key: ", ".join(f"{factor:.2f}" for factor in doublings(results, key))
+        for key in ("laplace 1 walking", "exponential 1 walking", "laplace 1")
     }
     return SCALING.format(
         n=lines[0]["n"],
@@ -128,8 +128,9 @@ def scaling_text(results):
         per_row=middle["value"],
         first=lines[0]["value"],
         last=lines[-1]["value"],
-        published=factors["laplace"],
-        sound=factors["exponential"],
+        published=factors["laplace 1 walking"],
+        sound=factors["exponential 1 walking"],
+        whole=factors["laplace 1"],
     )
 
 

@@ -43,8 +43,8 @@ The profile is in [lazy.md](lazy.md).
 makes a copy of its own, so that nothing that happens to the records later matters.
 """,
     "growth": """\
-**Doubling d.** What grows is the array of weights that a fit returns: one number per feature, in
-fresh memory that the system clears. The kernel hardly does ([lazy.md](lazy.md)).
+**Doubling d.** Nothing in a step grows with d; what is read lies further apart, so that caches
+help less.
 """,
     "choice": """\
 **Lazy or full.** The choice is made while steps are taken, from their cost so far: a fit that is
@@ -74,9 +74,11 @@ SCALING = """\
 ## Cost against the size of the data
 
 CPU microseconds per step on text-like data, n = {n:,}, d = {d:,}, {per_row} entries per record
-before duplicates are merged, radius 50, with one of the three changed. At fixed ε more records
-also mean less noise. As d doubles from {first:,} to {last:,}, each doubling multiplies the cost of
-a step at ε = 1 by {published} (published noise) and by {sound} (sound).
+before duplicates are merged, radius 50, with one of the three changed; times are those of whole
+fits. At fixed ε more records also mean less noise. As d doubles from {first:,} to {last:,}, each
+doubling multiplies the cost of a step at ε = 1 by {published} (published noise) and by {sound}
+(sound). A fit also returns its weights, one number per feature, in memory that has to be cleared:
+with that, a step of 1,000 costs {whole} times as much (published noise).
 
 ![CPU time per step against n, d and entries per record](results-scaling.svg)
 """

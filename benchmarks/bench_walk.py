@@ -70,6 +70,19 @@ class Records:
         return time.process_time() - start
 
 
+class TimedCurator(NoisyCurator):
+    """A door that remembers how long its steps took."""
+
+    walking = 0.0
+
+    def select_along(self, walk, count, *, name=None):
+        """As it is, timed."""
+        start = time.process_time()
+        chosen = super().select_along(walk, count, name=name)
+        self.walking += time.process_time() - start
+        return chosen
+
+
 @dataclass(frozen=True, eq=False)
 class Fit:
     """A private fit by ours; delta is 1/n, the radius that of the records unless given."""
@@ -91,7 +104,7 @@ class Fit:
             calibration=NOISES[self.noise],
         )
 
-    def curator(self, seed: int) -> NoisyCurator:
+    def curator(self, seed: int) -> TimedCurator:
         """The door, its budget calibrated."""
         data = self.records.data
         public = PublicFacts(
@@ -108,24 +121,32 @@ class Fit:
             delta=1 / data.n_records,
             neighbors="add_remove",
         )
-        return NoisyCurator(budget, public, KeyStream.from_seed(seed))
+        return TimedCurator(budget, public, KeyStream.from_seed(seed))
 
     def run(self, seed: int) -> np.ndarray:
         """The weights."""
         return self.solver.solve(self.records.data, Logistic(), self.curator(seed)).weights
 
     def step_time(self, seeds, at_least: float) -> float:
-        """CPU seconds per step, over so many seeds as it takes to spend some time."""
-        spent, n_fits = 0.0, 0
+        """CPU seconds per step of a whole fit."""
+        return self.step_times(seeds, at_least)[0]
+
+    def step_times(self, seeds, at_least: float) -> tuple[float, float]:
+        """CPU seconds per step of a whole fit, and of its steps alone.
+
+        Over so many seeds as it takes to spend some time.
+        """
+        spent, walking, n_fits = 0.0, 0.0, 0
         for seed in seeds:
             curator = self.curator(seed)
             start = time.process_time()
             self.solver.solve(self.records.data, Logistic(), curator)
             spent += time.process_time() - start
+            walking += curator.walking
             n_fits += 1
             if spent >= at_least:
                 break
-        return spent / (n_fits * self.n_steps)
+        return spent / (n_fits * self.n_steps), walking / (n_fits * self.n_steps)
 
 
 def listing_time(name, records, epsilon, n_run):
@@ -215,9 +236,11 @@ def scaling(base: Shape, axis: str, values, turns, seconds):
         for turn in range(turns):
             for records, found in zip(sets, times, strict=True):
                 fit = Fit(records, noise, "auto", epsilon)
-                found.append(fit.step_time(seeds_of(turn), seconds / 4))
+                found.append(fit.step_times(seeds_of(turn), seconds / 4))
         for line, found in zip(lines, times, strict=True):
-            line[f"{noise} {epsilon:g}"] = 1e6 * statistics.median(found)
+            whole, walking = (1e6 * statistics.median(part) for part in zip(*found, strict=True))
+            line[f"{noise} {epsilon:g}"] = whole
+            line[f"{noise} {epsilon:g} walking"] = walking
     return lines
 
 

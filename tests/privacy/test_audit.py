@@ -51,6 +51,7 @@ from sparsedp.solvers import (
     Solution,
     Sparsifier,
     TwoStage,
+    compact,
 )
 from tests.cases import SOLVERS
 
@@ -225,17 +226,22 @@ def test_sampled_bound_is_close_to_the_claim():
 
 @dataclass(frozen=True, kw_only=True)
 class HalfTheNoise(FrankWolfe):
-    """Declares half of what a record can change: the door then adds half the noise."""
-
-    def _bound(self, loss, w, curator):
-        return super()._bound(loss, w, curator) / 2
+    """Lets records out of their box: twice what is declared, so the door adds half the noise."""
 
     def solve(self, data, loss, curator):
-        doubled = replace(data, storage=2 * data.storage)  # so that clipping leaves the scores
-        return super().solve(doubled, loss, curator)
+        return super().solve(replace(data, storage=2 * data.storage), loss, curator)
 
 
-def test_half_the_noise_is_convicted():
+def unclipped(data, original=compact._dense):
+    """The compact copy, without its clip: what half the records would give, twice."""
+    *others, dense, offsets, sums, norms = original(replace(data, storage=data.storage / 2))
+    return *others, 2 * dense, offsets, 2 * sums, 2 * norms
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_half_the_noise_is_convicted(compiled, monkeypatch):
+    monkeypatch.setattr(compact, "_dense", unclipped)
+    monkeypatch.setattr(compact, "COMPILED", compact.COMPILED and compiled)
     result = audit(HalfTheNoise(n_steps=20), Squared(), 2.0, 0.01, runs=60, seed=7)
     assert result.verdict == "violated"
     assert result.movement == pytest.approx(2)
@@ -247,9 +253,9 @@ def leaky_door(budget, public, stream):
     generous = Budget(budget.schedule, epsilon=20.0, delta=budget.delta, neighbors=public.neighbors)
 
     class Leaky(NoisyCurator):
-        def select(self, scores, reach, *, signed=False, excluded=None, name=None):
-            budget.charge_selections(1, name)
-            return super().select(scores, reach, signed=signed, excluded=excluded, name=name)
+        def select_along(self, walk, count, *, name=None):
+            budget.charge_selections(count, name)
+            return super().select_along(walk, count, name=name)
 
     return Leaky(generous, public, stream)
 

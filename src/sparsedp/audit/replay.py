@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sparsedp.mechanisms import Curator, Objective, Walk, one_by_one
+from sparsedp.mechanisms.lazy import scores_along
 from sparsedp.privacy import PublicFacts, Sensitivity
 
 
@@ -144,8 +145,19 @@ class RecordingCurator:
         return answer
 
     def select_along(self, walk: Walk, count: int, *, name: str | None = None) -> np.ndarray:
-        """Record a walk selection by selection."""
-        return one_by_one(self, walk, count, name=name)
+        """Record a walk selection by selection.
+
+        The compiled kernel takes its walk as it always does; it is then asked for all scores along
+        the way, of which it may have computed none.
+        """
+        quick = walk.compact()
+        if quick is None:
+            return one_by_one(self, walk, count, name=name)
+        chosen = self.curator.select_along(walk, count, name=name)
+        declared = Sensitivity.of_scores(quick.bound)
+        for scores, answer in zip(scores_along(quick, chosen), chosen, strict=True):
+            self._keep("select", scores, declared, ("signed",), name, int(answer))
+        return chosen
 
     def perturb(
         self,
@@ -245,7 +257,7 @@ class ScriptedCurator:
 
     def select_along(self, walk: Walk, count: int, *, name: str | None = None) -> np.ndarray:
         """The next answers, one per step."""
-        return one_by_one(self, walk, count, name=name)
+        return np.array([self._next() for _ in range(count)], dtype=np.int64)
 
     def perturb(self, values: np.ndarray, sensitivity: Any, **how: Any) -> np.ndarray:
         """The next answer."""

@@ -113,9 +113,7 @@ class FrankWolfe:
 
 def _shares(steps: np.ndarray, first_averaged: int) -> np.ndarray:
     """What each vertex contributes to the average of the points after the first so many steps."""
-    kept = np.zeros(len(steps))  # how much of a step is left, summed over the averaged points
-    later = 0.0
-    for t in reversed(range(len(steps))):
-        kept[t] = (t >= first_averaged) + later
-        later = (1 - steps[t]) * kept[t]
+    left = np.cumprod(1 - steps)  # of what was there before the first step
+    averaged = np.where(np.arange(len(steps)) < first_averaged, 0.0, left)
+    kept = np.cumsum(averaged[::-1])[::-1] / left  # of a step, summed over the averaged points
     return steps * kept / (len(steps) - first_averaged)

@@ -53,7 +53,9 @@ class VertexWalk:
         mode: str,
     ) -> None:
         self._data, self._loss, self._ball, self._steps = data, loss, ball, steps
-        self._weights, self._clip, self._bound, self._mode = np.zeros(shape), clip, bound, mode
+        # Zeros without memory: the compiled walk keeps margins instead and never looks here.
+        self._weights = np.broadcast_to(0.0, shape)
+        self._clip, self._bound, self._mode = clip, bound, mode
         self._n_taken = 0
 
     @property

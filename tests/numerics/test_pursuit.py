@@ -185,6 +185,32 @@ def test_public_model_helps_where_noise_is_loud(n_nonzero):
     assert areas[1] > areas[0] + 0.1
 
 
+def test_public_model_is_left_where_noise_drowns_everything():
+    """Seeds 0 to 19, epsilon = 0.01. Features are far from zero, also those that are left out."""
+    X, y = table(n=700)
+    upper = np.geomspace(0.1, 100, 12)
+    X, bounds = X + 2 * upper, Bounds(upper, 3 * upper)
+    public = fit_public_model(X[:300], y[:300], bounds=bounds)
+    weights = public.coef_[0]
+    heaviest = np.sort(np.argsort(np.abs(weights) * upper)[-3:])
+    at_hand = np.where(np.isin(np.arange(12), heaviest), X, 2 * upper)
+    expected = {
+        12: public.score(X, y),
+        3: np.mean((at_hand @ weights + public.intercept_ > 0) == y),
+    }
+    for k, score in expected.items():
+        models = [
+            classifier(
+                0.01, bounds=bounds, n_nonzero=k, initial_model=public, random_state=seed
+            ).fit(X[300:], y[300:])
+            for seed in range(20)
+        ]
+        chosen = heaviest if k == 3 else np.arange(12)
+        models = [m for m in models if np.array_equal(np.flatnonzero(m.coef_), chosen)]
+        assert models
+        assert np.mean([model.score(X, y) for model in models]) > score - 0.03
+
+
 def test_wrong_public_model_is_forgotten_where_noise_is_small():
     X, y = table(n=6000)
     wrong = fit_public_model(X[:300], y[:300], bounds=limits())

@@ -157,13 +157,17 @@ class Pursuit:
 def _restricted(model: np.ndarray, features: np.ndarray, data: Dataset, new: UnitMap) -> np.ndarray:
     """A public model with all but some features dropped, in other coordinates.
 
-    In declared units: what is dropped counts as zero, not as the middle of its bounds.
+    What is dropped counts as zero where most entries are, else as the middle of its bounds.
     """
     d = data.n_features
     constant = model[d] if data.intercept else np.zeros(model.shape[1])
-    coef, constant = data.unit_map.to_original(model[:d], constant)
+    coef = model[:d]
+    if data.has_implicit_zeros:
+        coef, constant = data.unit_map.to_original(coef, constant)
     kept = np.zeros_like(coef)
     kept[features] = coef[features]
+    if not data.has_implicit_zeros:
+        kept, constant = data.unit_map.to_original(kept, constant)
     kept, constant = new.from_original(kept, constant)
     return np.vstack([kept, constant]) if data.intercept else kept
 

@@ -132,40 +132,46 @@ class ActiveSet:
         large = values[distinct]
         large = (large + np.sqrt(large**2 - 4 * noise**2)) / 2
         rest = max(float(values.sum() - large.sum()), 0.0)
-        square = float(np.sum(large / raised[distinct]))
-        if not distinct.all():
-            square += rest * float(np.mean(1 / raised[~distinct]))
-        self._norm = math.sqrt(max(square, 1.0))
+        likely = np.full(size, rest / max(size - len(large), 1))
+        likely[distinct] = large
+        self._norm = math.sqrt(max(float(np.sum(likely / raised)), 1.0))
+        # What a step leaves of an error in each of these coordinates.
+        self._lasting = 1 - np.minimum(likely / raised, 1)
 
     def _change_coordinates(self, whitening: np.ndarray, unwhitening: np.ndarray) -> None:
         self._whitening, self._unwhitening = whitening, unwhitening
         self._whitened = self._columns.derive(Whiten(whitening), self._targets)  # private
 
-    def settle(self, n_steps: int, n_averaged: int, share: float) -> tuple[np.ndarray, float]:
+    def settle(self, n_steps: int, n_averaged: int, share: float) -> tuple[np.ndarray, np.ndarray]:
         """Take the steps of the fit.
 
         Returns
         -------
         average : ndarray
             Mean weights of the last ones.
-        noise : float
-            What is left of the noise in it: standard deviation per whitened coordinate.
+        noise : ndarray of shape (size,)
+            What is left of the noise in it: standard deviation of every whitened coordinate.
         """
         iterates, variances = [], []
         for _ in range(n_steps):
             variances.append(self.step(share / n_steps, share) ** 2)
             iterates.append(self.weights)
         average = np.mean(iterates[-n_averaged:], axis=0)
-        return average, math.sqrt(float(np.mean(variances)) / n_averaged)
+        # Later steps take the noise of a step back, but not where the Gram matrix is drowned.
+        ages = np.subtract.outer(np.arange(n_steps - n_averaged, n_steps), np.arange(n_steps))
+        left = np.where(ages >= 0, self._lasting[:, None, None] ** np.maximum(ages, 0), 0.0)
+        factors = np.square(left.mean(axis=1)).sum(axis=1)
+        return average, np.sqrt(np.mean(variances) * factors)
 
-    def pulled(self, weights: np.ndarray, model: np.ndarray, noise: float) -> np.ndarray:
+    def pulled(self, weights: np.ndarray, model: np.ndarray, noise: np.ndarray) -> np.ndarray:
         """Pull weights toward those of a public model, as far as noise may explain the distance.
 
-        By James and Stein (1961), in whitened coordinates, where noise is alike in all directions.
+        In whitened coordinates and units of their noise a squared distance is that without noise
+        plus one for each coordinate: what is left without these is the part that counts.
         """
         away = weights - model
-        square = float(np.sum(away * (self._metric @ away)))
-        return model + away * max(0.0, 1 - (away.size - 2) * noise**2 / max(square, 1e-300))
+        square = float(np.sum(np.square((self._unwhitening @ away) / noise[:, None])))
+        return model + away * max(0.0, 1 - away.size / max(square, 1e-300))
 
     def step(self, share: float, phase: float, centering: float = 0.0) -> float:
         """Move the weights.

@@ -5,15 +5,18 @@ import multiprocessing
 import signal
 import time
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+import sparsedp
 from framework.data import Data, DataMissing
 from framework.progress import progress_bar
 from framework.registry import Experiment, Settings, load
@@ -65,6 +68,10 @@ def reproduce(experiment: Experiment, run: Run) -> Path:
     if absent:
         names = "; ".join(f"{name} ({reason})" for name, reason in sorted(absent.items()))
         text.append(f"{LEFT_OUT}: {names}.\n")
+    versions = Counter(str(row.get("code", "before this was recorded")) for row in rows)
+    if len(versions) > 1:
+        parts = ", ".join(f"{count} by {code}" for code, count in versions.most_common())
+        text.append(f"Trials were run by several versions of the library: {parts}.\n")
     if rows:
         text.append(module.summarize(rows, settings.merged).rstrip() + "\n")
         draw = getattr(module, "draw", None)
@@ -72,6 +79,17 @@ def reproduce(experiment: Experiment, run: Run) -> Path:
             draw(rows, settings.merged, folder)
     (folder / "summary.md").write_text("\n".join(text), encoding="utf-8")
     return folder
+
+
+@cache
+def code_version() -> str:
+    """A digest of the library's source: trials of other versions are kept, but told apart."""
+    root = Path(sparsedp.__file__).parent
+    sources = [path for end in ("py", "pyx", "h") for path in root.rglob(f"*.{end}")]
+    digest = hashlib.sha256()
+    for path in sorted(sources):
+        digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
+    return "v" + digest.hexdigest()[:10]  # a letter first: not to be taken for a number
 
 
 def left_out(folder: Path) -> list[str]:
@@ -110,6 +128,7 @@ def finish_trials(experiment: Experiment, run: Run) -> tuple[list[dict[str, Any]
                             **outcome.result,
                             "seed": outcome.seed,
                             "seconds": round(outcome.seconds, 3),
+                            "code": code_version(),
                         }
                     )
                 elif outcome.missing is not None:

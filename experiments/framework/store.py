@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 Trial = dict[str, Any]
-ADMINISTRATION = ("settings", "seed", "seconds")
-"""Columns beside those of the trial and its results: digest of the settings, seed, running time."""
+ADMINISTRATION = ("settings", "seed", "seconds", "code")
+"""Columns beside those of the trial and its results: digest of the settings, seed, running time,
+digest of the library's source (rows of before that was recorded have none)."""
 
 
 @dataclass

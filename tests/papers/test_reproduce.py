@@ -158,6 +158,20 @@ def test_workers_give_the_same_rows_and_do_not_share_noise(folder, tmp_path):
     assert len(values[1]) == 3
 
 
+def test_trials_of_another_version_of_the_library_are_told_apart(folder, tmp_path, monkeypatch):
+    experiment = toy(tmp_path)
+    run = runner.Run(output=tmp_path / "out", data=Data(folder=folder))
+    path = runner.reproduce(experiment, run)
+    assert "several versions" not in (path / "summary.md").read_text()
+    rows = (path / "trials.csv").read_text().splitlines(keepends=True)
+    assert all(row.rstrip().endswith(runner.code_version()) for row in rows[1:])
+    (path / "trials.csv").write_text("".join(rows[:-1]))
+    said = f"several versions of the library: 2 by {runner.code_version()}, 1 by v0123456789."
+    monkeypatch.setattr(runner, "code_version", lambda: "v0123456789")
+    runner.reproduce(experiment, run)
+    assert said in (path / "summary.md").read_text()
+
+
 def test_an_interrupt_leaves_the_finished_trials(folder, tmp_path, monkeypatch):
     experiment = toy(tmp_path)
     run = runner.Run(output=tmp_path / "out", data=Data(folder=folder))

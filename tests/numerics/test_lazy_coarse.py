@@ -27,14 +27,14 @@ pytestmark = pytest.mark.skipif(not COMPILED, reason="the compiled kernel is not
 if COMPILED:
     from sparsedp._kernels import lazy as kernel
 
-BOUNDED = {"light_cap": 1e-9, "mode": "lazy"}
+BOUNDED = {"light_cap": 1e-9, "idle": 0.0, "mode": "lazy"}
 PATHS = {
     "looks": BOUNDED | {"first_drift": 50.0, "coarse_anchors": False, "patience": 1e9},
     "anchors": BOUNDED | {"first_drift": 50.0, "coarse_looks": False, "patience": 0.0},
     "both": BOUNDED | {"first_drift": 50.0, "patience": 0.02},
     "table": BOUNDED | {"first_drift": 0.1, "patience": 0.0},
     "neither": BOUNDED | {"first_drift": 50.0, "coarse_looks": False, "coarse_anchors": False},
-    "resolved": {"margin": 0.9, "light_cap": 1e-9, "patience": 0.0},
+    "resolved": BOUNDED | {"margin": 0.9, "patience": 0.0},
 }
 
 
@@ -80,8 +80,10 @@ def columns_of(X):
     """The kernel's columns for any numbers, also such as never come through the gate."""
     n, d = X.shape
     dense = np.ascontiguousarray(X.T, dtype=np.float32).reshape(-1)
-    zeros, order = np.zeros(d, dtype=np.float32), np.arange(d, dtype=np.int32)
-    held = (None, None, None, dense, None, np.zeros(n), zeros, zeros, order)
+    sums, norms = np.abs(X).sum(axis=0), np.sqrt(np.square(X).sum(axis=0))
+    sums, norms = (np.nextafter(a.astype(np.float32), np.inf) for a in (sums, norms))
+    order = np.arange(d, dtype=np.int32)
+    held = (None, None, None, dense, None, np.zeros(n), sums, norms, order)
     return kernel.Columns(n, d, d, *held, *coarse_copy(dense, n))
 
 

@@ -50,9 +50,11 @@ def records(X, r, form, lower=-1.0):
     return Dataset.clip(FORMS[form](X), -r, bounds, **how)
 
 
-def sums(data, at_hand=True):
+def sums(data):
     columns = compact_columns(data).columns
-    return columns.sums_at_zero("squared", 1, 1.0, at_hand=at_hand)[:, 0]
+    found = np.empty(data.n_columns)
+    found[columns.order] = columns.sums_at_zero("squared", 1, 1.0)[:, 0]
+    return found
 
 
 def plain(numbers):
@@ -101,23 +103,42 @@ def test_centered_sums_do_not_cancel(form):
         assert abs(sum_ - float(exact)) <= 3 * UNIT * absolute + UNIT * abs(float(exact)) + 1e-13
 
 
-@pytest.mark.parametrize("binary", [False, True])
+@pytest.mark.parametrize("layout", ["values", "binary", "centered", "many"])
 @pytest.mark.parametrize(
     ("loss", "n_outputs"), [("logistic", 1), ("squared", 1), ("multinomial", 3)]
 )
-def test_sums_do_not_depend_on_whether_derivatives_are_at_hand(loss, n_outputs, binary):
-    """Columns of all lengths around blocks and chunks, to the last bit."""
+def test_sums_do_not_depend_on_how_they_are_computed(loss, n_outputs, layout):
+    """Columns of all lengths around lanes, blocks and chunks, to the last bit."""
     rng = np.random.default_rng(3)
-    sizes = np.array([0, 1, 7, 8, 31, 32, 33, 63, 64, 65, 255, 256, 257, 300, 520, 599])
+    sizes = np.array([*range(10), 31, 32, 33, 63, 64, 65, 255, 256, 257, 300, 520, 599])
+    rng.shuffle(sizes)
+    n = 70_000 if layout == "many" else 600  # more records than 16 bits can number
     X = np.where(np.arange(600)[:, None] < sizes, rng.uniform(-1, 1, (600, len(sizes))), 0)
-    if binary:
+    X = np.concatenate([np.zeros((n - 600, len(sizes))), X])
+    if layout == "binary":
         X = (X != 0).astype(float)
-    y = rng.uniform(-1, 1, 600) if loss == "squared" else rng.integers(0, max(2, n_outputs), 600)
+    y = rng.uniform(-1, 1, n) if loss == "squared" else rng.integers(0, max(2, n_outputs), n)
     how = {"target_bounds": (-1, 1)} if loss == "squared" else {"classes": range(max(2, n_outputs))}
-    data = Dataset.clip(csr_array(X), y, Bounds(-1, 1), intercept=False, **how)
+    bounds = Bounds(-0.5, 1) if layout == "centered" else Bounds(-1, 1)
+    data = Dataset.clip(csr_array(X), y, bounds, intercept=layout == "centered", **how)
     columns = compact_columns(data).columns
-    one, other = (columns.sums_at_zero(loss, n_outputs, 0.4, at_hand=a) for a in (True, False))
-    np.testing.assert_array_equal(one, other)
+    once = columns.sums_at_zero(loss, n_outputs, 0.4)
+    for at_hand in (True, False):
+        each = columns.sums_at_zero(loss, n_outputs, 0.4, at_once=False, at_hand=at_hand)
+        np.testing.assert_array_equal(once, each)
+
+
+@pytest.mark.parametrize("form", list(FORMS))
+def test_columns_lie_by_norm_and_keep_their_features(form):
+    rng = np.random.default_rng(5)
+    X = np.where(rng.random((50, 30)) < 0.5, rng.uniform(-1, 1, (50, 30)), 0) * rng.random(30)
+    r = rng.uniform(-1, 1, 50)
+    data = records(X, r, form)
+    columns = compact_columns(data).columns
+    norms = np.abs(X).sum(axis=0)
+    assert (np.diff(norms[columns.order]) >= 0).all()
+    expected = X.astype(np.float32).T.astype(float) @ -data.target
+    np.testing.assert_allclose(sums(data), expected, atol=1e-5)
 
 
 def test_sound_walks_take_the_kernel_with_many_records():

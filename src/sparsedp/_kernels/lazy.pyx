@@ -6,7 +6,7 @@ There is no reference of the same shape: what runs without a compiler is the pla
 
 import numpy as np
 
-from libc.stdint cimport int8_t, int32_t, int64_t, uint64_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint16_t, uint64_t
 from libc.string cimport memset
 
 COUNTERS = (
@@ -16,11 +16,14 @@ COUNTERS = (
 LOSSES = {"logistic": 0, "squared": 1, "multinomial": 2}
 
 cdef extern from "lazy_walk.h" nogil:
+    ctypedef struct rows_t:
+        const int32_t* wide
+        const uint16_t* narrow
     ctypedef struct walk_t:
         int64_t n, n_features, n_columns
         int n_outputs, loss
         const int64_t* indptr
-        const int32_t* rows
+        rows_t rows
         const float* values
         const float* dense
         const double* offsets
@@ -31,7 +34,6 @@ cdef extern from "lazy_walk.h" nogil:
         const double* start
         const int8_t* coarse
         const float* coarse_steps
-        const float* coarse_norms
         const float* coarse_rests
         int64_t n_steps
         const double* steps
@@ -46,9 +48,9 @@ cdef extern from "lazy_walk.h" nogil:
         void* context
         int64_t[11] counters
     int run_walk(walk_t*)
-    int sums_at_zero(walk_t*, int, double*)
+    int sums_at_zero(walk_t*, int, int, double*)
     int coarse_sums(walk_t*, const float*, const float*, double*, double*)
-    void coarse_column(const float*, int64_t, int8_t*, float*, double*, double*)
+    void coarse_column(const float*, int64_t, int8_t*, float*, double*)
 
 cdef extern from "lazy_replay.h" nogil:
     int replay_walk(walk_t*, const int64_t*, double*)
@@ -62,21 +64,25 @@ cdef class Columns:
     n_records, n_features, n_columns : int
         One column more than features where the last is the constant one.
     indptr, rows, values : ndarray or None
-        Compressed columns: int64, int32 and float32; ``values`` is None where all are one.
+        Compressed columns: int64, uint16 or int32, and float32; ``values`` is None where all are
+        one.
     dense : ndarray or None
         Instead of these: float32, one column after the other.
     offsets : ndarray or None
         What is subtracted from every entry of a column.
     target : ndarray
         Float64.
-    sums, norms, order : ndarray
-        L1 and L2 norms of the columns (float32, rounded up), and the columns by L1 norm (int32).
-    coarse, coarse_steps, coarse_norms, coarse_rests : ndarray, optional
-        What ``coarse_columns`` gives, norms rounded up to float32.
+    sums, norms : ndarray
+        L1 and L2 norms of the columns (float32, rounded up). The former must not decrease.
+    order : ndarray
+        Which feature each column is (int32); the constant column is the last and stays so.
+    coarse, coarse_steps, coarse_rests : ndarray, optional
+        What ``coarse_columns`` gives for dense columns, the rests rounded up to float32.
     """
 
     cdef walk_t template
     cdef object kept
+    cdef readonly object order
 
     def __init__(
         self,
@@ -84,7 +90,7 @@ cdef class Columns:
         int64_t n_features,
         int64_t n_columns,
         const int64_t[::1] indptr,
-        const int32_t[::1] rows,
+        rows,
         const float[::1] values,
         const float[::1] dense,
         const double[::1] offsets,
@@ -94,9 +100,10 @@ cdef class Columns:
         const int32_t[::1] order,
         const int8_t[::1] coarse=None,
         const float[::1] coarse_steps=None,
-        const float[::1] coarse_norms=None,
         const float[::1] coarse_rests=None,
     ):
+        cdef const uint16_t[::1] narrow
+        cdef const int32_t[::1] wide
         cdef walk_t* s = &self.template
         memset(s, 0, sizeof(walk_t))
         s.n, s.n_features, s.n_columns = n_records, n_features, n_columns
@@ -104,25 +111,33 @@ cdef class Columns:
             s.dense = &dense[0]
         else:
             s.indptr = &indptr[0]
-            s.rows = &rows[0]
+            if rows.dtype == np.uint16:
+                narrow = rows
+                s.rows.narrow = &narrow[0]
+            else:
+                wide = rows
+                s.rows.wide = &wide[0]
             if values is not None:
                 s.values = &values[0]
         if offsets is not None:
             s.offsets = &offsets[0]
         s.target, s.sums, s.norms, s.order = &target[0], &sums[0], &norms[0], &order[0]
         if coarse is not None:
-            s.coarse, s.coarse_steps = &coarse[0], &coarse_steps[0]
-            s.coarse_norms, s.coarse_rests = &coarse_norms[0], &coarse_rests[0]
+            s.coarse, s.coarse_steps, s.coarse_rests = &coarse[0], &coarse_steps[0], &coarse_rests[0]
+        self.order = np.asarray(order)
         self.kept = (
             indptr, rows, values, dense, offsets, target, sums, norms, order, coarse, coarse_steps,
-            coarse_norms, coarse_rests,
+            coarse_rests,
         )
 
-    def sums_at_zero(self, str loss, int n_outputs, double bound, *, bint at_hand=True):
-        """Sums of derivatives times entries at weights zero, (n_columns, n_outputs).
+    def sums_at_zero(
+        self, str loss, int n_outputs, double bound, *, bint at_once=True, bint at_hand=True
+    ):
+        """Sums of derivatives times entries at weights zero, (n_columns, n_outputs), as columns lie.
 
-        Where derivatives are not taken to be at hand, they are computed as they are needed, if
-        columns are sparse: the sums are the same.
+        Where not all are computed at once, they are column by column. Where derivatives are not
+        taken to be at hand then, they are computed as they are needed, if columns are sparse: the
+        sums are the same.
         """
         result = np.empty((self.template.n_columns, n_outputs))
         cdef double[:, ::1] sums = result
@@ -131,7 +146,7 @@ cdef class Columns:
         s.loss, s.n_outputs, s.bound = LOSSES[loss], n_outputs, bound
         s.passes_always = 1
         with nogil:
-            status = sums_at_zero(&s, at_hand, &sums[0, 0])
+            status = sums_at_zero(&s, at_once, at_hand, &sums[0, 0])
         if status:
             raise MemoryError("not enough memory for the walk")
         return result
@@ -203,7 +218,7 @@ def walk(
     double first_drift=0.0,
     double margin=2.0**-36,
     double patience=3.0,
-    double idle=0.1,
+    double idle=3.0,
     bint coarse_looks=True,
     bint coarse_anchors=True,
 ):
@@ -297,61 +312,81 @@ def scores_along(
     return result
 
 
-def compact_rows(const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] data, const double[::1] scale, int64_t n_columns):
-    """Compressed rows to compressed columns, each divided by its scale and rounded to float32."""
-    cdef int64_t n = indptr.shape[0] - 1, i, p, place
-    starts_array = np.zeros(n_columns + 1, dtype=np.int64)
-    rows_array = np.empty(indices.shape[0], dtype=np.int32)
-    values_array = np.empty(indices.shape[0], dtype=np.float32)
-    cdef int64_t[::1] starts = starts_array
-    cdef int32_t[::1] rows = rows_array
-    cdef float[::1] values = values_array
-    with nogil:
-        for p in range(indices.shape[0]):
-            starts[indices[p] + 1] += 1
-        for i in range(n_columns):
-            starts[i + 1] += starts[i]
-        for i in range(n):
-            for p in range(indptr[i], indptr[i + 1]):
-                place = starts[indices[p]]
-                starts[indices[p]] = place + 1
-                rows[place] = <int32_t>i
-                values[place] = <float>(data[p] / scale[indices[p]])
-        for i in range(n_columns, 0, -1):
-            starts[i] = starts[i - 1]
-        starts[0] = 0
-    return starts_array, rows_array, values_array
+ctypedef fused row_t:
+    int32_t
+    uint16_t
 
 
-def column_norms(const int64_t[::1] indptr, const float[::1] values):
-    """L1 norm and squared L2 norm of every compressed column."""
-    cdef int64_t d = indptr.shape[0] - 1, k, p
-    cdef double one, two
-    sums_array, squares_array = np.empty(d), np.empty(d)
+def column_norms(const int32_t[::1] indices, const double[::1] data, const double[::1] scale):
+    """Entries of every column, their L1 norm and squared L2 norm, each divided by its scale."""
+    cdef int64_t p, d = scale.shape[0]
+    cdef double value
+    counts_array, sums_array, squares_array = np.zeros(d, dtype=np.int64), np.zeros(d), np.zeros(d)
+    cdef int64_t[::1] counts = counts_array
     cdef double[::1] sums = sums_array, squares = squares_array
     with nogil:
-        for k in range(d):
-            one = two = 0.0
-            for p in range(indptr[k], indptr[k + 1]):
-                one += abs(values[p])
-                two += <double>values[p] * values[p]
-            sums[k] = one
-            squares[k] = two
-    return sums_array, squares_array
+        for p in range(indices.shape[0]):
+            value = <float>(data[p] / scale[indices[p]])
+            counts[indices[p]] += 1
+            sums[indices[p]] += abs(value)
+            squares[indices[p]] += value * value
+    return counts_array, sums_array, squares_array
+
+
+def compact_rows(
+    const int64_t[::1] indptr,
+    const int32_t[::1] indices,
+    const double[::1] data,
+    const double[::1] scale,
+    int64_t[::1] places,
+    row_t[::1] rows,
+    float[::1] values,
+):
+    """Compressed rows to compressed columns, each divided by its scale and rounded to float32.
+
+    ``places`` says where each column begins, and afterwards where it ends.
+    """
+    cdef int64_t n = indptr.shape[0] - 1, i, p, place
+    with nogil:
+        for i in range(n):
+            for p in range(indptr[i], indptr[i + 1]):
+                place = places[indices[p]]
+                places[indices[p]] = place + 1
+                rows[place] = <row_t>i
+                values[place] = <float>(data[p] / scale[indices[p]])
+
+
+def reorder(float[:, ::1] columns, const int32_t[::1] order):
+    """Let column i be what column ``order[i]`` was, in place."""
+    cdef int64_t i, j, k, n = columns.shape[1]
+    moved_array, kept_array = np.zeros(columns.shape[0], dtype=np.uint8), np.empty(n, np.float32)
+    cdef unsigned char[::1] moved = moved_array
+    cdef float[::1] kept = kept_array
+    with nogil:
+        for i in range(columns.shape[0]):
+            if moved[i] or order[i] == i:
+                continue
+            kept[:] = columns[i]
+            j = i
+            while order[j] != i:
+                columns[j, :] = columns[order[j]]
+                moved[j] = 1
+                j = order[j]
+            columns[j, :] = kept
+            moved[j] = 1
 
 
 def coarse_columns(const float[::1] dense, int64_t n_records):
-    """Columns in bytes: the bytes, their steps, norms of what they stand for and what they leave out."""
+    """Columns in bytes: the bytes, what one stands for, and the L2 norm of what they leave out."""
     cdef int64_t d = dense.shape[0] // n_records, k
     bytes_array = np.empty(dense.shape[0], dtype=np.int8)
-    steps_array = np.empty(d, dtype=np.float32)
-    norms_array, rests_array = np.empty(d), np.empty(d)
+    steps_array, rests_array = np.empty(d, dtype=np.float32), np.empty(d)
     cdef int8_t[::1] q = bytes_array
     cdef float[::1] steps = steps_array
-    cdef double[::1] norms = norms_array, rests = rests_array
+    cdef double[::1] rests = rests_array
     with nogil:
         for k in range(d):
             coarse_column(
-                &dense[k * n_records], n_records, &q[k * n_records], &steps[k], &norms[k], &rests[k]
+                &dense[k * n_records], n_records, &q[k * n_records], &steps[k], &rests[k]
             )
-    return bytes_array, steps_array, norms_array, rests_array
+    return bytes_array, steps_array, rests_array

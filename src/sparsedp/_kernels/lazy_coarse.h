@@ -1,4 +1,4 @@
-/* Coarse sums over columns, from fewer bytes and in whole numbers, with bounds on their errors.
+/* Coarse sums over dense columns, from fewer bytes and in whole numbers, with bounds on their errors.
 
    A column is x = step * q + rest with bytes q and a known norm of the rest. Derivatives are those
    at weights zero, where every sum is known, plus a change; the change is unit * p + rest, with
@@ -8,6 +8,8 @@
 
 #include "lazy_state.h"
 
+#define COARSEST 3.0 /* error of references, in the logarithm of a weight: above a scale that is off
+                        by much more no true weight would be seen, and proposals never end */
 #define FINEST 127
 #define FINEST_CHANGE 16383
 #define FLUSHED 1024 /* terms whose sum fits into 32 bits: FLUSHED * FINEST * FINEST_CHANGE < 2^31 */
@@ -59,10 +61,12 @@ static void coarsen(walk_t *s) {
     s->spent += TIME_ROW * n * s->n_outputs;
 }
 
+static inline int has_coarse(const walk_t *s, int64_t k) { return s->coarse && k < s->n_features; }
+
 /* How far the coarse sum of a column can be from the exact one. */
 static inline double coarse_error(const walk_t *s, int64_t k, int c) {
-    return (s->coarse_rests[k] * s->change_norm[c] + s->coarse_norms[k] * s->change_rest[c]) *
-           (1 + 1e-6);
+    double rest = s->coarse_rests[k], norm = s->norms[k] + rest;
+    return (rest * s->change_norm[c] + norm * s->change_rest[c]) * (1 + 1e-6);
 }
 
 static double coarse_sum(walk_t *s, int64_t k, int c) {
@@ -73,23 +77,20 @@ static double coarse_sum(walk_t *s, int64_t k, int c) {
            s->coarse_steps[k] * s->change_unit[c] * (double)product;
 }
 
-/* Bytes for one column, and norms of what they stand for and of what they leave out. */
+/* Bytes for one column, and the norm of what they leave out. */
 WIDE static void coarse_column(const float *restrict x, int64_t size, int8_t *restrict q,
-                               float *step, double *norm, double *rest) {
+                               float *step, double *rest) {
     float largest = 0;
     for (int64_t i = 0; i < size; i++) largest = fabsf(x[i]) > largest ? fabsf(x[i]) : largest;
-    double each = *step = largest / FINEST, inverse = each > 0 ? 1 / each : 0;
-    double squares = 0, rests = 0;
+    double each = *step = largest / FINEST, inverse = each > 0 ? 1 / each : 0, squares = 0;
     for (int64_t i = 0; i < size; i++) {
         double whole = rint(x[i] * inverse);
         whole = whole > FINEST ? FINEST : whole < -FINEST ? -FINEST : whole;
         double left = x[i] - each * whole;
         q[i] = (int8_t)whole;
-        squares += whole * whole;
-        rests += left * left;
+        squares += left * left;
     }
-    *norm = each * sqrt(squares);
-    *rest = sqrt(rests);
+    *rest = sqrt(squares);
 }
 
 #endif

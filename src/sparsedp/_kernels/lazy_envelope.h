@@ -6,6 +6,9 @@
 
 #define ROUND_UP (1 + 0x1p-30) /* more than all rounding errors of an envelope weight */
 
+/* A step as it is noted with entries that are looked at; zero is never. */
+static inline int64_t moment(int64_t step) { return 2 * step + 2; }
+
 static inline uint64_t envelope(const walk_t *s, double height) {
     return (uint64_t)(int64_t)(exponential(height - s->level) * ldexp(ROUND_UP, s->octaves)) + 1;
 }
@@ -42,10 +45,10 @@ static inline int octave(double x) {
    with this as top all weights of an envelope together fit into a word. */
 static double top_known(const walk_t *s) {
     double top = s->light_groups ? s->group_cap[s->light_groups - 1] / s->rate : 0;
-    for (int64_t e = s->first; e < s->n_entries; e++) {
-        top = most(top, fabs(s->units[e]));
-        if (s->seen[e] >= 2 * s->anchor_step) top = most(top, fabs(s->seen_units[e]));
-    }
+    for (int64_t e = s->first; e < s->n_entries; e++) top = most(top, fabs(s->units[e]));
+    for (int64_t e = s->first; e < s->n_entries && !s->eager_only; e++)
+        if (s->seen[e] >= moment(s->anchor_step) && (s->seen[e] & 1))
+            top = most(top, fabs(s->seen_units[e]));
     return ceil(top);
 }
 
@@ -108,7 +111,7 @@ static void build(walk_t *s, double allowed) {
 /* Bounds on the score of a heavy entry now; returns whether it is known exactly. */
 static int interval(const walk_t *s, int64_t e, double *low, double *high, double *units) {
     int anchored = s->anchor_exact && s->anchor_step == s->t;
-    if (anchored || s->seen[e] == 2 * s->t + 1) {
+    if (anchored || s->seen[e] == moment(s->t) + 1) {
         *units = anchored ? s->units[e] : s->seen_units[e];
         *low = *high = s->rate * *units;
         return 1;
@@ -117,7 +120,7 @@ static int interval(const walk_t *s, int64_t e, double *low, double *high, doubl
     double width = least(s->drifted * s->reach[e], s->span[e]) + s->tolerance[e];
     *low = h - width;
     *high = h + width;
-    if (s->seen[e] >= 2 * s->anchor_step) {
+    if (s->seen[e] >= moment(s->anchor_step)) {
         h = s->rate * s->seen_units[e];
         width = least((s->path - s->seen_path[e]) * s->reach[e], s->span[e]) + s->seen_tolerance[e];
         *low = most(*low, h - width);
@@ -134,7 +137,7 @@ WIDE static void intervals(const walk_t *s, const int64_t *restrict entry, int64
     const double *restrict seen_path = s->seen_path, *restrict seen_tolerance = s->seen_tolerance;
     const int64_t *restrict seen = s->seen;
     double rate = s->rate, drifted = s->drifted, path = s->path;
-    int64_t fence = 2 * s->anchor_step;
+    int64_t fence = moment(s->anchor_step);
     for (int64_t j = 0; j < size; j++) {
         int64_t e = entry[j];
         double h = rate * units[e], width = least(drifted * reach[e], span[e]) + tolerance[e];
@@ -150,11 +153,11 @@ static void saw(walk_t *s, int64_t e, double units, double tolerance, int exact)
     s->seen_units[e] = units;
     s->seen_tolerance[e] = tolerance;
     s->seen_path[e] = s->path;
-    s->seen[e] = 2 * s->t + exact;
+    s->seen[e] = moment(s->t) + exact;
 }
 
 static double look(walk_t *s, int64_t e) {
-    int64_t k = s->order[s->n_light + e / s->n_outputs];
+    int64_t k = s->n_light + e / s->n_outputs;
     double units = score_units(s, k, (int)(e % s->n_outputs));
     saw(s, e, units, s->slack[e], 1);
     return units;
@@ -162,9 +165,9 @@ static double look(walk_t *s, int64_t e) {
 
 /* Bound the score of an entry by its coarse sum; zero if that would not say much more. */
 static int glance(walk_t *s, int64_t e, double low, double high) {
-    int64_t k = s->order[s->n_light + e / s->n_outputs];
+    int64_t k = s->n_light + e / s->n_outputs;
     int c = (int)(e % s->n_outputs), known = !s->anchor_exact && s->anchor_step == s->t;
-    if (!s->coarse_looks || k >= s->n_features || known || s->seen[e] >= 2 * s->t) return 0;
+    if (!s->coarse_looks || !has_coarse(s, k) || known || s->seen[e] >= moment(s->t)) return 0;
     coarsen(s);
     double error = s->steepness * coarse_error(s, k, c);
     if (error > 0.25 * (high - low)) return 0;

@@ -15,11 +15,14 @@ static int replay_walk(walk_t *s, const int64_t *vertices, double *scores) {
     }
     s->scale = 1;
     for (s->t = 0; s->t < s->n_steps; s->t++) {
-        for (int64_t k = 0; k < s->n_columns; k++)
-            for (int c = 0; c < s->n_outputs; c++) *scores++ = -column_sum(s, k, c);
-        int64_t entry = vertices[s->t] % size;
+        int64_t entry = vertices[s->t] % size, chosen = 0;
+        for (int64_t k = 0; k < s->n_columns; k++) {
+            double *found = scores + s->t * size + s->order[k] * (int64_t)s->n_outputs;
+            for (int c = 0; c < s->n_outputs; c++) found[c] = -column_sum(s, k, c);
+            if (s->order[k] == entry / s->n_outputs) chosen = k;
+        }
         double sign = vertices[s->t] < size ? 1 : -1;
-        advance(s, entry / s->n_outputs, (int)(entry % s->n_outputs), sign, s->steps[s->t]);
+        advance(s, chosen, (int)(entry % s->n_outputs), sign, s->steps[s->t]);
         s->spent_step = 0;
     }
     release(s);

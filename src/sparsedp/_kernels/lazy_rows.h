@@ -21,6 +21,24 @@
 
 enum { LOGISTIC = 0, SQUARED = 1, MULTINOMIAL = 2 };
 
+/* Records of a sparse column: narrow where 16 bits hold the number of any record. */
+typedef struct {
+    const int32_t *wide;
+    const uint16_t *narrow;
+} rows_t;
+
+static inline int64_t row_at(rows_t rows, int64_t p) {
+    return rows.narrow ? rows.narrow[p] : rows.wide[p];
+}
+
+static inline rows_t rows_from(rows_t rows, int64_t start) {
+    if (rows.narrow)
+        rows.narrow += start;
+    else
+        rows.wide += start;
+    return rows;
+}
+
 static inline double least(double a, double b) { return a < b ? a : b; }
 static inline double most(double a, double b) { return a > b ? a : b; }
 
@@ -105,22 +123,22 @@ WIDE static void derivatives(int loss, const double *restrict v, const double *r
 }
 
 /* The same for the records in `rows`, at most CHUNK of them. */
-static inline void derivatives_of(int loss, const int32_t *restrict rows, int64_t size,
+static inline __attribute__((always_inline)) void derivatives_of(int loss, rows_t rows, int64_t size,
                                   const double *restrict v, const double *restrict target,
                                   double scale, double shift, float bound, float *restrict r) {
     if (loss == LOGISTIC) {
         float margin[CHUNK], label[CHUNK];
         for (int64_t p = 0; p < size; p++) {
-            margin[p] = (float)(scale * (v[rows[p]] + shift));
-            label[p] = (float)target[rows[p]];
+            margin[p] = (float)(scale * (v[row_at(rows, p)] + shift));
+            label[p] = (float)target[row_at(rows, p)];
         }
         for (int64_t p = 0; p < size; p++) r[p] = logistic(margin[p], label[p], bound);
     } else
         for (int64_t p = 0; p < size; p++)
-            r[p] = squared(scale * (v[rows[p]] + shift), target[rows[p]], bound);
+            r[p] = squared(scale * (v[row_at(rows, p)] + shift), target[row_at(rows, p)], bound);
 }
 
-WIDE static void touched_derivatives(const int32_t *restrict rows, int64_t size,
+WIDE static void touched_derivatives(rows_t rows, int64_t size,
                                      const double *restrict v, const double *restrict target,
                                      double scale, double shift, float bound, float *restrict r) {
     derivatives_of(LOGISTIC, rows, size, v, target, scale, shift, bound, r);
@@ -224,18 +242,34 @@ static inline double centered(pair_t sum, double offset, pair_t total) {
 }
 
 /* Sum of x * r over the entries of a sparse column; x is NULL where all values are one. */
-WIDE static pair_t sparse_sum(const int32_t *restrict rows, const float *restrict x, int64_t size,
-                              const float *restrict r) {
+static inline __attribute__((always_inline)) pair_t sparse_sum_inline(rows_t rows,
+                                                                      const float *restrict x,
+                                                                      int64_t size,
+                                                                      const float *restrict r) {
     pair_t sum = {0, 0};
-#define ONE(p) ((double)r[rows[p]])
-#define ENTRY(p) ((double)x[p] * r[rows[p]])
-    if (x == NULL)
-        SUM_UP(sum, size, ONE, ADD_BLOCKS);
+#define ONE(p) ((double)r[rows.narrow[p]])
+#define ENTRY(p) ((double)x[p] * r[rows.narrow[p]])
+#define WIDE_ONE(p) ((double)r[rows.wide[p]])
+#define WIDE_ENTRY(p) ((double)x[p] * r[rows.wide[p]])
+    if (rows.narrow) {
+        if (x == NULL)
+            SUM_UP(sum, size, ONE, ADD_BLOCKS);
+        else
+            SUM_UP(sum, size, ENTRY, ADD_BLOCKS);
+    } else if (x == NULL)
+        SUM_UP(sum, size, WIDE_ONE, ADD_BLOCKS);
     else
-        SUM_UP(sum, size, ENTRY, ADD_BLOCKS);
+        SUM_UP(sum, size, WIDE_ENTRY, ADD_BLOCKS);
 #undef ONE
 #undef ENTRY
+#undef WIDE_ONE
+#undef WIDE_ENTRY
     return sum;
+}
+
+WIDE static pair_t sparse_sum(rows_t rows, const float *restrict x, int64_t size,
+                              const float *restrict r) {
+    return sparse_sum_inline(rows, x, size, r);
 }
 
 /* The same sum for a dense column. */
@@ -256,8 +290,7 @@ WIDE static pair_t total_of(const float *restrict terms, int64_t n) {
 }
 
 /* The same sum as `sparse_sum`, derivatives computed where they are needed. */
-WIDE static pair_t sparse_sum_on_the_fly(int loss, const int32_t *restrict rows,
-                                         const float *restrict x, int64_t size,
+WIDE static pair_t sparse_sum_on_the_fly(int loss, rows_t rows, const float *restrict x, int64_t size,
                                          const double *restrict v, const double *restrict target,
                                          double scale, double shift, float bound) {
     lanes_t lanes = {{0}, {0}};
@@ -265,7 +298,7 @@ WIDE static pair_t sparse_sum_on_the_fly(int loss, const int32_t *restrict rows,
     double terms[CHUNK], others[LANES] = {0};
     for (int64_t start = 0; start < size; start += CHUNK) { /* a chunk is some blocks */
         int64_t length = size - start < CHUNK ? size - start : CHUNK;
-        derivatives_of(loss, rows + start, length, v, target, scale, shift, bound, r);
+        derivatives_of(loss, rows_from(rows, start), length, v, target, scale, shift, bound, r);
         for (int64_t p = 0; p < length; p++) terms[p] = x ? (double)x[start + p] * r[p] : r[p];
         ADD_ADJACENT_BLOCKS(lanes, length, GIVEN)
         ADD_OTHERS(others, length, GIVEN);

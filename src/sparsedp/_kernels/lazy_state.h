@@ -8,6 +8,8 @@
 
 #define GROUPS 240     /* of columns by what their scores are at most, at most so many */
 #define LIGHT_GROUPS 8 /* each with half the cap of the next: always light */
+#define SHORT 16 /* times as many records as entries: a column that costs far less than a pass */
+#define LONG 200.0 /* entries of a column that cost as much as all else of a proposal, and more */
 
 #define MOST_OUTPUTS 1024
 #define SCANNED 32 /* explicit entries with one sum, to find a point among them */
@@ -29,20 +31,21 @@ enum { REFRESHES, PASSES, POINTS, EVALUATIONS, ENTRIES, SQUEEZED, EXPLICIT, RESO
        COARSE, COUNTERS };
 
 typedef struct {
-    /* The records, prepared once; a column beyond the features is the constant one. */
+    /* The records, prepared once, columns by L1 norm so that those computed anew lie together; a
+       column beyond the features is the constant one. */
     int64_t n, n_features, n_columns;
     int n_outputs, loss;
     const int64_t *indptr;
-    const int32_t *rows;
+    rows_t rows;
     const float *values; /* NULL: all are one */
     const float *dense;  /* instead of the three above: one column after the other */
     const double *offsets; /* subtracted from every entry of a column; or NULL */
     const double *target;
     const float *sums, *norms; /* of the columns: L1 and L2 norm, rounded up */
-    const int32_t *order;      /* columns by L1 norm */
+    const int32_t *order;      /* which feature each column is: numbers that are released */
     const double *start;       /* sums of derivatives times entries at weights zero */
-    const int8_t *coarse;      /* columns in bytes, each a multiple of its step; or NULL */
-    const float *coarse_steps, *coarse_norms, *coarse_rests; /* the latter rounded up */
+    const int8_t *coarse;      /* dense columns in bytes, in multiples of a step; or NULL */
+    const float *coarse_steps, *coarse_rests; /* the latter an L2 norm, rounded up */
 
     /* What is asked for. */
     int64_t n_steps;
@@ -91,7 +94,7 @@ typedef struct {
     double group_cap[GROUPS];
     double *units, *reach, *span, *slack, *tolerance, *work, *grown;
     double *seen_units, *seen_path, *seen_tolerance;
-    int64_t *seen; /* twice the step, and one more where the score was computed exactly */
+    int64_t *seen; /* the moment, and one more where the score was computed exactly */
     double steepness, slack_rate;
     int anchor_exact;
 
@@ -134,7 +137,7 @@ static void freshen(walk_t *s) {
     s->spent += TIME_ROW * n * k;
 }
 
-static pair_t multinomial_sum_on_the_fly(const walk_t *s, const int32_t *rows, const float *x,
+static pair_t multinomial_sum_on_the_fly(const walk_t *s, rows_t rows, const float *x,
                                          int64_t size, int c) {
     lanes_t lanes = {{0}, {0}};
     double terms[CHUNK], others[LANES] = {0}, work[MOST_OUTPUTS];
@@ -142,7 +145,7 @@ static pair_t multinomial_sum_on_the_fly(const walk_t *s, const int32_t *rows, c
     for (int64_t start = 0; start < size; start += CHUNK) {
         int64_t length = size - start < CHUNK ? size - start : CHUNK;
         for (int64_t p = 0; p < length; p++) {
-            int64_t i = rows[start + p];
+            int64_t i = row_at(rows, start + p);
             multinomial_row(s->v + i, s->n, s->shift, s->n_outputs, s->scale, (int)s->target[i],
                             s->clip, row, 1, work);
             terms[p] = x == NULL ? row[c] : (double)x[start + p] * row[c];
@@ -170,7 +173,7 @@ static double column_sum(walk_t *s, int64_t k, int c) {
         s->spent += TIME_DENSE * size;
         sum = dense_sum(s->dense + k * n, n, r);
     } else {
-        const int32_t *rows = s->rows + s->indptr[k];
+        rows_t rows = rows_from(s->rows, s->indptr[k]);
         const float *x = s->values ? s->values + s->indptr[k] : NULL;
         if (s->fresh) {
             s->spent += TIME_ENTRY * size;
@@ -258,15 +261,15 @@ static void advance(walk_t *s, int64_t k, int c, double sign, double step) {
         const float *x = s->dense + k * n;
         for (int64_t i = 0; i < n; i++) v[i] += jump * x[i];
     } else if (k < s->n_features) {
-        const int32_t *rows = s->rows + s->indptr[k];
+        rows_t rows = rows_from(s->rows, s->indptr[k]);
         const float *x = s->values ? s->values + s->indptr[k] : NULL;
         if (!bounded) {
-            for (int64_t p = 0; p < size; p++) v[rows[p]] += x ? jump * x[p] : jump;
+            for (int64_t p = 0; p < size; p++) v[row_at(rows, p)] += x ? jump * x[p] : jump;
         } else {
             double *reference = s->reference + c * n, square = 0, product = 0, sum = 0;
             double large = 0, products = 0;
             for (int64_t p = 0; p < size; p++) {
-                int64_t i = rows[p];
+                int64_t i = row_at(rows, p);
                 double change = x ? jump * x[p] : jump, old = v[i] + s->shift[c];
                 double both = change * (2 * old + change);
                 square += both;
@@ -304,14 +307,15 @@ static void advance(walk_t *s, int64_t k, int c, double sign, double step) {
     s->spent += TIME_ENTRY * 2 * size;
     if (s->loss == LOGISTIC && bounded && !s->shift_moved && k < s->n_features &&
         s->scale >= SHRINK * s->reference_scale) {
-        const int32_t *rows = s->rows + s->indptr[k];
+        rows_t rows = rows_from(s->rows, s->indptr[k]);
         double before = s->touched_square;
         float r[CHUNK];
         for (int64_t start = 0; start < size; start += CHUNK) {
             int64_t length = size - start < CHUNK ? size - start : CHUNK;
-            touched_derivatives(rows + start, length, v, s->target, s->scale, s->shift[0], s->clip, r);
+            touched_derivatives(rows_from(rows, start), length, v, s->target, s->scale, s->shift[0],
+                                s->clip, r);
             for (int64_t p = 0; p < length; p++) {
-                int64_t i = rows[start + p];
+                int64_t i = row_at(rows, start + p);
                 double e = fabs((double)r[p] - s->pass_r[i]) + 2 * DERIVATIVE_ERROR;
                 e *= e;
                 if (s->touch_epoch[i] != s->epoch) {

@@ -9,6 +9,7 @@
 #define SPARSEDP_LAZY_WALK_H
 
 #include "lazy_envelope.h"
+#include "lazy_full.h"
 #include "lazy_memory.h"
 
 static uint64_t next_word(walk_t *s) {
@@ -30,12 +31,23 @@ static uint64_t below(walk_t *s, uint64_t n) {
     return (uint64_t)(product >> 64);
 }
 
+/* How far the score of an entry can go; only asked for entries that are ever used. */
+static void find_reach(walk_t *s, int64_t e, int64_t k) {
+    double range = s->loss == SQUARED ? 2 * s->bound : s->bound;
+    double error = 2 * DERIVATIVE_ERROR + 0x1p-40 * s->bound;
+    s->reach[e] = s->steepness * s->norms[k] * (1 + 1e-6);
+    s->span[e] = s->steepness * range * s->sums[k] * (1 + 1e-6);
+    /* Of two scores: rounding to the grid, derivatives, and sums, off by far less. */
+    s->slack[e] = 2 * s->rate + error * s->steepness * s->sums[k] * (1 + 1e-6);
+}
+
 /* Compute the score of an entry, or bound it. */
 static void anchor(walk_t *s, int64_t e, int64_t k, int c) {
+    if (s->reach[e] == 0) find_reach(s, e, k);
     s->tolerance[e] = s->slack[e];
     if (!s->t)
         s->units[e] = rint(-s->start[k * s->n_outputs + c] * (1.0 / s->grid));
-    else if (s->anchor_exact || k >= s->n_features)
+    else if (s->anchor_exact || !has_coarse(s, k))
         s->units[e] = score_units(s, k, c);
     else {
         s->units[e] = -coarse_sum(s, k, c) / s->grid;
@@ -48,26 +60,40 @@ static void anchor(walk_t *s, int64_t e, int64_t k, int c) {
 static void find_scores(walk_t *s) {
     int k = s->n_outputs, g = s->n_groups;
     double top = 0, mass = 0, size = 0, time = s->dense ? TIME_DENSE : TIME_ENTRY;
-    s->anchor_exact = !s->t || s->eager_only || !s->coarse_anchors;
+    s->anchor_exact = !s->t || !s->coarse_anchors;
     if (!s->anchor_exact) {
         coarsen(s);
-        time = TIME_COARSE;
+        double worst = 0;
+        for (int64_t column = s->n_light; column < s->n_columns; column++)
+            for (int c = 0; c < k && has_coarse(s, column); c++)
+                worst = most(worst, s->steepness * coarse_error(s, column, c));
+        if (worst > COARSEST)
+            s->anchor_exact = 1;
+        else
+            time = TIME_COARSE;
     }
     double light = 0, light_masses[GROUPS]; /* with the weight of the group's own cap as unit */
+    double candidates = 2.0 * k;
     for (int i = 0; i < g; i++) {
         light = i ? light * exponential(s->group_cap[i - 1] - s->group_cap[i]) : 0;
-        light += 2.0 * k * (double)(s->group_start[i + 1] - s->group_start[i]);
+        light += candidates * (double)(s->group_start[i + 1] - s->group_start[i]);
         light_masses[i] = light;
     }
     int64_t position = s->n_columns;
-    for (; g > 0 && (g > LIGHT_GROUPS || s->eager_only); g--) {
+    for (; g > LIGHT_GROUPS; g--) {
         /* What is below an empty group may be far below its cap, and underflow in its unit. */
         if (s->group_start[g] == s->group_start[g - 1]) continue;
-        if (mass > 0 && !s->eager_only &&
-            light_masses[g - 1] * exponential(s->group_cap[g - 1] - top) < s->idle * mass)
+        /* Of two opposite candidates the weights come to two at least: proposals of light columns
+           are not wasted where these hardly differ. The longer such columns are, the more it costs
+           to look at one, and the fewer proposals may be wasted. */
+        double longest = (double)column_size(s, s->group_start[g] - 1), least_mass = mass;
+        if (SHORT * longest < (double)s->n)
+            least_mass += candidates * (double)s->group_start[g] * exponential(-top);
+        double wasted = light_masses[g - 1] * exponential(s->group_cap[g - 1] - top);
+        if (wasted * (1 + longest / LONG) < s->idle * least_mass)
             break;
         for (; position > s->group_start[g - 1]; position--) {
-            int64_t column = s->order[position - 1];
+            int64_t column = position - 1;
             size += (double)column_size(s, column);
             for (int c = 0; c < k; c++) {
                 int64_t e = (position - 1 - s->n_light) * k + c;
@@ -90,7 +116,10 @@ static void refresh(walk_t *s) {
     int64_t length = s->t - s->anchor_step;
     double average = (s->refresh_time + s->spent) / (double)(length > 0 ? length : 1);
     freshen(s);
-    find_scores(s);
+    if (s->eager_only)
+        find_all_scores(s);
+    else
+        find_scores(s);
     s->counters[REFRESHES]++;
     if (!s->eager_only && s->t > s->eager_until) {
         /* Half of how far it went this time: more room is a cheap rebuild away. */
@@ -202,7 +231,7 @@ static int64_t select_vertex(walk_t *s, int *c, int *positive) {
             *positive = point - start < s->positive[first];
             uint64_t weight = *positive ? s->positive[first]
                                         : s->cumulative[first] - start - s->positive[first];
-            int64_t k = s->order[s->n_light + e / k_outputs];
+            int64_t k = s->n_light + e / k_outputs;
             *c = (int)(e % k_outputs);
             if (decide(s, k, *c, e, *positive, exact, low, high, units, weight, height) & 1) return k;
             continue;
@@ -214,7 +243,7 @@ static int64_t select_vertex(walk_t *s, int *c, int *positive) {
         while (j < s->n_explicit && point >= s->explicit_positive[j] + s->explicit_negative[j])
             point -= s->explicit_positive[j] + s->explicit_negative[j], j++;
         if (j < s->n_explicit) {
-            int64_t e = s->explicit_entry[j], k = s->order[s->n_light + e / k_outputs];
+            int64_t e = s->explicit_entry[j], k = s->n_light + e / k_outputs;
             double low, high, units = 0;
             int exact = interval(s, e, &low, &high, &units);
             *positive = point < s->explicit_positive[j];
@@ -230,7 +259,7 @@ static int64_t select_vertex(walk_t *s, int *c, int *positive) {
         uint64_t member = point / s->light_weight[g];
         *positive = (int)(member & 1);
         *c = (int)((member >> 1) % (uint64_t)k_outputs);
-        int64_t k = s->order[s->group_start[g] + (int64_t)((member >> 1) / (uint64_t)k_outputs)];
+        int64_t k = s->group_start[g] + (int64_t)((member >> 1) / (uint64_t)k_outputs);
         double reach = s->slack_rate * s->sums[k] + s->rate;
         s->counters[LIGHT]++;
         if (decide(s, k, *c, -1, *positive, 0, -reach, reach, 0, s->light_weight[g], height) & 1)
@@ -243,7 +272,7 @@ static int64_t first_above(const walk_t *s, int64_t low, double limit) {
     int64_t high = s->n_columns;
     while (low < high) {
         int64_t middle = (low + high) >> 1;
-        if (s->sums[s->order[middle]] <= limit)
+        if (s->sums[middle] <= limit)
             low = middle + 1;
         else
             high = middle;
@@ -254,12 +283,12 @@ static int64_t first_above(const walk_t *s, int64_t low, double limit) {
 /* Light columns by groups, heavy ones with their bounds; scores at weights zero. */
 static int begin(walk_t *s) {
     int k = s->n_outputs;
-    double steepness = s->steepness = s->rate / s->grid;
-    s->slack_rate = steepness * s->bound * (1 + 1e-6);
+    s->steepness = s->rate / s->grid;
+    s->slack_rate = s->steepness * s->bound * (1 + 1e-6);
     s->lipschitz = s->loss == LOGISTIC ? 0.25 : s->loss == SQUARED ? 1.0 : 0.70711;
     s->passes_always = s->dense != NULL || s->offsets != NULL;
     double cap = s->light_cap, largest = 0;
-    if (s->n_columns) largest = s->slack_rate * s->sums[s->order[s->n_columns - 1]] + s->rate;
+    if (s->n_columns) largest = s->slack_rate * s->sums[s->n_columns - 1] + s->rate;
     for (int g = 0; g < GROUPS && s->group_start[g] < s->n_columns; g++) {
         cap = g < LIGHT_GROUPS ? ldexp(s->light_cap, g - LIGHT_GROUPS + 1) : 1.08 * cap + 0.1;
         if (g == GROUPS - 1) cap = most(cap, 1.01 * largest);
@@ -273,21 +302,11 @@ static int begin(walk_t *s) {
     if (!allocate(s)) return 0;
     s->scale = 1;
     s->octaves = 56 - (int)ceil(log2(2.0 * (double)s->n_columns * k));
-    double range = s->loss == SQUARED ? 2 * s->bound : s->bound;
-    for (int64_t m = 0; m < s->n_heavy; m++) {
-        int64_t column = s->order[s->n_light + m];
-        for (int c = 0; c < k; c++) {
-            int64_t e = m * k + c;
-            s->reach[e] = steepness * s->norms[column] * (1 + 1e-6);
-            s->span[e] = steepness * range * s->sums[column] * (1 + 1e-6);
-            /* Of two scores: rounding to the grid, derivatives, and sums, off by far less. */
-            double error = 2 * DERIVATIVE_ERROR + 0x1p-40 * s->bound;
-            s->slack[e] = 2 * s->rate + error * steepness * s->sums[column] * (1 + 1e-6);
-            s->seen[e] = -1;
-        }
-    }
     s->anchor_step = 0;
-    find_scores(s);
+    if (s->eager_only)
+        find_all_scores(s);
+    else
+        find_scores(s);
     s->eager_until = -1;
     int forced = s->first_drift > 0;
     if (!forced) s->first_drift = s->bound * sqrt((double)s->n * k);
@@ -302,20 +321,25 @@ static int begin(walk_t *s) {
     return 1;
 }
 
-/* Sums at weights zero for all entries, to be shared by all walks on the same records. */
-static int sums_at_zero(walk_t *s, int at_hand, double *sums) {
+/* Sums at weights zero for all entries, to be shared by all walks on the same records: all at once,
+   or column by column, with derivatives at hand or not. */
+static int sums_at_zero(walk_t *s, int at_once, int at_hand, double *sums) {
     s->n_entries = 0;
     if (!allocate(s)) {
         release(s);
         return 1;
     }
     s->scale = 1;
-    if (at_hand)
-        freshen(s);
-    else
-        s->spent_step = -HUGE_VAL; /* a pass would never be worth it */
-    for (int64_t k = 0; k < s->n_columns; k++)
-        for (int c = 0; c < s->n_outputs; c++) sums[k * s->n_outputs + c] = column_sum(s, k, c);
+    if (at_once)
+        find_all_sums(s, sums);
+    else {
+        if (at_hand)
+            freshen(s);
+        else
+            s->spent_step = -HUGE_VAL; /* a pass would never be worth it */
+        for (int64_t k = 0; k < s->n_columns; k++)
+            for (int c = 0; c < s->n_outputs; c++) sums[k * s->n_outputs + c] = column_sum(s, k, c);
+    }
     release(s);
     return 0;
 }
@@ -371,7 +395,8 @@ static int run_walk(walk_t *s) {
         int64_t k = select_vertex(s, &c, &positive);
         if (s->failed) break;
         advance(s, k, c, positive ? 1 : -1, s->steps[s->t]);
-        s->chosen[s->t] = k * s->n_outputs + c + (positive ? 0 : s->n_columns * s->n_outputs);
+        int64_t entry = s->order[k] * (int64_t)s->n_outputs + c;
+        s->chosen[s->t] = entry + (positive ? 0 : s->n_columns * s->n_outputs);
         s->recent = 0.8 * s->recent + 0.2 * (s->spent - s->step_start);
     }
     release(s);

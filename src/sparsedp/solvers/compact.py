@@ -23,6 +23,7 @@ class CompactColumns:
 
     Rounding to single precision is a map of each record by itself, so what holds for every record
     in the unit box still holds. Zero-one data need no values, the constant column needs nothing.
+    Columns lie in the order of their norms; what is released are numbers of features all the same.
     """
 
     columns: Any
@@ -59,13 +60,13 @@ def _prepare(data: Dataset) -> CompactColumns:
         arrays = _dense(data)
     else:
         arrays = _sparse(data)
-    indptr, rows, values, dense, offsets, sums, norms = arrays
-    if data.intercept:
-        sums, norms = np.append(sums, n), np.append(norms, np.sqrt(n))
-    sums, norms = _rounded_up(sums), _rounded_up(norms)
-    order = np.argsort(sums, kind="stable").astype(np.int32)
-    target = np.ascontiguousarray(data.target, dtype=np.float64)
+    order, indptr, rows, values, dense, offsets, sums, norms = arrays
+    if data.intercept:  # the last: its norm is not above the bound on any other, or is raised
+        sums, norms = np.append(sums, max(n, sums[-1])), np.append(norms, np.sqrt(n))
+        order = np.append(order, d)
+    sums, norms, order = _rounded_up(sums), _rounded_up(norms), order.astype(np.int32)
     coarse = () if dense is None else coarse_copy(dense, n)
+    target = np.ascontiguousarray(data.target, dtype=np.float64)
     held = (indptr, rows, values, dense, offsets, target, sums, norms, order, *coarse)
     columns = kernel.Columns(n, d, data.n_columns, *held)
     return CompactColumns(columns, sum(array.nbytes for array in held if array is not None))
@@ -86,42 +87,56 @@ def _dense(data: Dataset) -> tuple[Any, ...]:
         dense[part] = np.clip(block, -1, 1)
         sums[part] = np.abs(dense[part]).sum(axis=1, dtype=np.float64)
         squares[part] = np.square(dense[part], dtype=np.float64).sum(axis=1)
-    return None, None, None, dense.reshape(-1), None, sums, np.sqrt(squares)
-
-
-def coarse_copy(dense: Floats, n_records: int) -> tuple[np.ndarray, ...]:
-    """The columns in bytes: bytes, their steps, norms of what they stand for and leave out."""
-    numbers, steps, norms, rests = kernel.coarse_columns(dense, n_records)
-    return numbers, steps, _rounded_up(norms), _rounded_up(rests)
+    order = _by_norm(sums)
+    kernel.reorder(dense, order)
+    norms = np.sqrt(squares)[order]
+    return order, None, None, None, dense.reshape(-1), None, sums[order], norms
 
 
 def _sparse(data: Dataset) -> tuple[Any, ...]:
     n, d = data.storage.shape
     storage, shift = data.storage, data.shift
     scale = np.ones(d) if data.scale is None else np.ascontiguousarray(data.scale)
-    if isinstance(storage, csr_array):
-        indptr, rows, values = kernel.compact_rows(
-            storage.indptr.astype(np.int64),
-            storage.indices.astype(np.int32, copy=False),
-            storage.data,
-            scale,
-            d,
-        )
+    starts, indices = storage.indptr.astype(np.int64), storage.indices.astype(np.int32, copy=False)
+    by_row = isinstance(storage, csr_array)
+    column = indices if by_row else np.repeat(np.arange(d, dtype=np.int32), np.diff(starts))
+    counts, sums, squares = kernel.column_norms(column, storage.data, scale)
+    offsets = None if shift is None else shift / scale
+    if offsets is not None:  # entries left out are minus the offset
+        sums += n * np.abs(offsets)
+    order = _by_norm(sums)
+    sums, norms = sums[order], np.sqrt(squares)[order]
+    indptr = np.concatenate([[0], np.cumsum(counts[order])])
+    places = np.empty(d, dtype=np.int64)
+    places[order] = indptr[:-1]
+    rows = np.empty(storage.nnz, dtype=np.uint16 if n <= 2**16 else np.int32)
+    values = np.empty(storage.nnz, dtype=np.float32)
+    if by_row:
+        kernel.compact_rows(starts, indices, storage.data, scale, places, rows, values)
     else:
-        indptr = storage.indptr.astype(np.int64)
-        rows = storage.indices.astype(np.int32, copy=False)
-        values = (storage.data / np.repeat(scale, np.diff(indptr))).astype(np.float32)
-    sums, squares = kernel.column_norms(indptr, values)
-    if shift is None:
+        to = np.repeat(places - starts[:-1], counts) + np.arange(storage.nnz)
+        rows[to], values[to] = indices, storage.data / scale[column]
+    if offsets is None:
         np.clip(values, -1, 1, out=values)
         if (values == 1).all():
             values = None
-        return indptr, rows, values, None, None, sums, np.sqrt(squares)
-    # Entries left out are minus the offset. All entries lie in the box: no norm exceeds its corner.
-    offsets = np.ascontiguousarray(shift / scale)
+        return order, indptr, rows, values, None, None, sums, norms
+    # All entries lie in the box: no norm exceeds its corner.
+    offsets = np.ascontiguousarray(offsets[order])
     each = np.repeat(offsets, np.diff(indptr))
     values = _within(values, each - 1, each + 1)
-    return indptr, rows, values, None, offsets, sums + n * np.abs(offsets), np.full(d, np.sqrt(n))
+    return order, indptr, rows, values, None, offsets, sums, np.full(d, np.sqrt(n))
+
+
+def _by_norm(sums: np.ndarray) -> np.ndarray:
+    """Columns in the order of their L1 norms, so that those computed anew lie together."""
+    return np.argsort(sums, kind="stable").astype(np.int32)
+
+
+def coarse_copy(dense: Floats, n_records: int) -> tuple[np.ndarray, ...]:
+    """Columns in bytes: the bytes, what one stands for, and the norm of what they leave out."""
+    numbers, steps, rests = kernel.coarse_columns(dense, n_records)
+    return numbers, steps, _rounded_up(rests)
 
 
 def _within(values: Floats, lower: np.ndarray, upper: np.ndarray) -> Floats:

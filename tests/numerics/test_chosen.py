@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sparsedp._kernels import COMPILED, products_reference
-from sparsedp.data import Bounds, Dataset, products
+from sparsedp._kernels import COMPILED, entries_reference, norms_reference, products_reference
+from sparsedp.data import Bounds, Dataset, norms, picked, products
 from sparsedp.data.chosen import MOST_CANCELED, Chosen
 
 STORAGES = {"dense": np.asarray, "csr": sparse.csr_array, "csc": sparse.csc_array}
@@ -18,6 +18,8 @@ FEATURES = np.array([4, 0, 2])
 def kernel(request, monkeypatch):
     if request.param == "reference":
         monkeypatch.setattr(products, "kernel", products_reference)
+        monkeypatch.setattr(norms, "kernel", norms_reference)
+        monkeypatch.setattr(picked, "kernel", entries_reference)
 
 
 @pytest.fixture(params=list(STORAGES))
@@ -69,7 +71,8 @@ def test_no_features_yet(kernel, store):
 
 def exact_rows(chosen, matrix):
     """Coordinates as fractions."""
-    stored = products.dense(chosen.storage)
+    k = len(chosen.features)
+    stored = picked.dense(chosen.storage, 0, np.zeros(k), np.ones(k))
     rows = []
     for row in stored:
         column = [Fraction(1)] * chosen.constant

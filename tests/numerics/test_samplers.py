@@ -203,7 +203,9 @@ def test_rare_paths_of_the_exponential_mechanism(depth, step, signed):
     rounded = select.kernel.round_to_grid(SCORES, grid)
     nothing = np.zeros(0, dtype=bool)
     draws = [
-        select._choose(rounded, nothing, signed, grid, rate, stream, depth=depth, step=step)
+        select._Candidates(rounded, nothing, signed, grid, rate, depth=depth, step=step).choose(
+            stream
+        )
         for _ in range(2000)
     ]
     candidates = np.concatenate((SCORES, -SCORES)) if signed else SCORES
@@ -273,6 +275,20 @@ def test_exponential_mechanism_agrees_with_opendp():
     assert_same_distribution(draws, [gumbel(SCORES.tolist()) for _ in range(1000)])
 
 
+@pytest.mark.parametrize("epsilon0", [0.01, 1.0, 40.0])
+def test_top_k_is_one_selection_after_the_other(epsilon0, backend):
+    scores = np.random.default_rng(SEED).normal(size=300)
+    chosen = select.exponential_top_k(
+        scores, epsilon0, 1.0, 100, KeyStream.from_seed(SEED), excluded=np.array([3, 5])
+    )
+    stream, gone = KeyStream.from_seed(SEED), [3, 5]
+    for _ in range(100):
+        gone.append(
+            select.exponential_mechanism(scores, epsilon0, 1.0, stream, excluded=np.array(gone))
+        )
+    assert chosen.tolist() == gone[2:]
+
+
 def test_top_k():
     scores = np.array([0.0, 1.0, 2.0])
     stream = KeyStream.from_seed(SEED)
@@ -311,7 +327,7 @@ def test_rounding_to_the_grid(values, score_range):
 
 
 def log_weights(scores, epsilon0, score_range):
-    """The logarithms of the weights that `_choose` samples from, as fractions."""
+    """The logarithms of the weights that selections sample from, as fractions."""
     grid, rate = select.grid_and_rate(epsilon0, score_range)
     rounded = select.kernel.round_to_grid(scores, grid).tolist()
     largest = max(Fraction(score) for score in rounded)

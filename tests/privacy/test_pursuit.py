@@ -205,8 +205,8 @@ def test_exact_number_of_records_in_the_step_is_seen(monkeypatch):
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_clipping_at_more_than_the_declared_norm_is_seen(monkeypatch, loss):
-    honest = pursuit_records.shrunk
-    monkeypatch.setattr(pursuit_records, "shrunk", lambda r, norm: honest(r, 1.5 * norm))
+    honest = pursuit_records.shrink
+    monkeypatch.setattr(pursuit_records, "shrink", lambda r, n, norm: honest(r, n, 1.5 * norm))
     assert Setting(loss, "add_remove").movements(400, 1.0, 3).max() > 1.2
 
 

@@ -6,8 +6,19 @@ Nothing in here knows what is private: arrays in, arrays out.
 import importlib.util
 import os
 
+_NAMES = (
+    "compose",
+    "coordinate",
+    "entries",
+    "lazy",
+    "levels",
+    "norms",
+    "products",
+    "sample",
+    "slopes",
+)
+
 COMPILED: bool = os.environ.get("SPARSEDP_BACKEND") != "reference" and all(
-    importlib.util.find_spec(f"sparsedp._kernels.{name}") is not None
-    for name in ("compose", "coordinate", "lazy", "products", "sample")
+    importlib.util.find_spec(f"sparsedp._kernels.{name}") is not None for name in _NAMES
 )
 """Whether the compiled kernels are used (``SPARSEDP_BACKEND=reference`` forces the NumPy ones)."""

@@ -1,14 +1,13 @@
 """Products with a matrix of records, compiled; see ``products_reference`` for the contract.
 
 Sums over records are kept as pairs of doubles. The order of the operations within a record depends
-on nothing but the record, so that its margin and its norm do not depend on where it stands.
+on nothing but the record, so that its margin does not depend on where it stands.
 """
 
 import numpy as np
 
-from libc.math cimport fabs, fma
-from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.string cimport memcpy
+from libc.math cimport fma
+from libc.stdint cimport int32_t, int64_t
 
 ctypedef fused index:
     int32_t
@@ -23,6 +22,7 @@ cdef extern from "products_rows.h" nogil:
     enum:
         GROUP
         CHUNK
+        PAIRS
 
     void add(double* high, double* low, double term)
     void tidy(double* high, double* low)
@@ -38,22 +38,8 @@ cdef extern from "products_rows.h" nogil:
     void add_record(
         const double* x, double r, const double* c, double* high, double* low, Py_ssize_t d
     )
+    void add_values(const double* x, Py_ssize_t n, double* high, double* low)
     void tidy_pairs(double* high, double* low, Py_ssize_t n)
-    void csr_mapped_32(
-        const int32_t* indptr, const int32_t* columns, const double* x, Py_ssize_t n,
-        const double* map, const double* start, const double* lengths, Py_ssize_t width,
-        double* squares, double* sizes
-    )
-    void csr_mapped_64(
-        const int64_t* indptr, const int64_t* columns, const double* x, Py_ssize_t n,
-        const double* map, const double* start, const double* lengths, Py_ssize_t width,
-        double* squares, double* sizes
-    )
-    void dense_rows_mapped(
-        const double* x, Py_ssize_t stride, Py_ssize_t n, Py_ssize_t d, const double* map,
-        const double* start, const double* lengths, Py_ssize_t width, double* squares,
-        double* sizes
-    )
 
 
 def csr_times(
@@ -291,8 +277,8 @@ cdef void tidy_rows(double[:, ::1] high, double[:, ::1] low) noexcept nogil:
 
 def sums(const double[:, ::1] values, double[::1] high, double[::1] low):
     """Column sums."""
-    cdef Py_ssize_t n = values.shape[0], n_outputs = values.shape[1], i, k, q, stop
-    cdef double[LANES] part, rest
+    cdef Py_ssize_t n = values.shape[0], n_outputs = values.shape[1], i = 0, q, size
+    cdef double[PAIRS] part, rest
     if n == 0 or n_outputs == 0:
         return
     if n_outputs > 1:
@@ -304,21 +290,14 @@ def sums(const double[:, ::1] values, double[::1] high, double[::1] low):
             tidy_pairs(&high[0], &low[0], n_outputs)
         return
     with nogil:
-        for q in range(LANES):
+        for q in range(PAIRS):
             part[q] = rest[q] = 0.0
-        i = 0
         while i < n:
-            stop = min(i + RUN, n)
-            while i + LANES <= stop:
-                for q in range(LANES):
-                    add(&part[q], &rest[q], values[i + q, 0])
-                i += LANES
-            while i < stop:
-                add(&part[0], &rest[0], values[i, 0])
-                i += 1
-            for q in range(LANES):
-                tidy(&part[q], &rest[q])
-        for q in range(LANES):
+            size = min(RUN, n - i)
+            add_values(&values[i, 0], size, part, rest)
+            tidy_pairs(part, rest, PAIRS)
+            i += size
+        for q in range(PAIRS):
             merge(&high[0], &low[0], part[q], rest[q])
 
 
@@ -359,187 +338,3 @@ def map_pairs(
                     add(&first, &second, product)
                     second += fma(m, high[j, k], -product) + m * low[j, k]
                 out[q, k] = first + second
-
-
-def csr_mapped(
-    const index[::1] indptr,
-    const index[::1] indices,
-    const double[::1] data,
-    const double[:, ::1] matrix,
-    const double[::1] start,
-    const double[::1] lengths,
-    double[::1] squares,
-    double[::1] sizes,
-):
-    """Squared norm of every row times a matrix, plus a start, and the size of the terms."""
-    cdef Py_ssize_t n = squares.shape[0], width = start.shape[0]
-    with nogil:
-        if index is int32_t:
-            csr_mapped_32(
-                &indptr[0], &indices[0], &data[0], n, &matrix[0, 0], &start[0], &lengths[0],
-                width, &squares[0], &sizes[0]
-            )
-        else:
-            csr_mapped_64(
-                &indptr[0], &indices[0], &data[0], n, &matrix[0, 0], &start[0], &lengths[0],
-                width, &squares[0], &sizes[0]
-            )
-
-
-def dense_mapped(
-    const double[:, :] rows,
-    const double[:, ::1] matrix,
-    const double[::1] start,
-    const double[::1] lengths,
-    double[::1] squares,
-    double[::1] sizes,
-):
-    """As ``csr_mapped``, for dense records."""
-    cdef Py_ssize_t n = rows.shape[0], d = rows.shape[1]
-    cdef Py_ssize_t stride = rows.strides[0] // <Py_ssize_t>sizeof(double)
-    with nogil:
-        dense_rows_mapped(
-            &rows[0, 0], stride, n, d, &matrix[0, 0], &start[0], &lengths[0], start.shape[0],
-            &squares[0], &sizes[0]
-        )
-
-
-def csr_picked(
-    const index[::1] indptr,
-    const index[::1] indices,
-    const double[::1] data,
-    const index[::1] places,
-    index[::1] new_indptr,
-    index[::1] new_indices,
-    double[::1] new_data,
-):
-    """Entries of columns whose place is not negative; new arrays are as long as the old ones."""
-    cdef Py_ssize_t i, p, q = 0
-    cdef index place
-    with nogil:
-        new_indptr[0] = 0
-        for i in range(indptr.shape[0] - 1):
-            for p in range(indptr[i], indptr[i + 1]):
-                # Whether an entry stays is hard to foretell: write it down, and maybe over it.
-                place = places[indices[p]]
-                new_indices[q] = place
-                new_data[q] = data[p]
-                q += place >= 0
-            new_indptr[i + 1] = <index>q
-    return q
-
-
-def csr_squares(
-    const index[::1] indptr,
-    const index[::1] indices,
-    const double[::1] data,
-    const double[::1] factor,
-    const double[::1] center,
-    double[::1] change,
-    double[::1] size,
-):
-    """What the stored entries of each row add to the squared norm, and the size of the terms."""
-    cdef Py_ssize_t i, p
-    cdef double x, c, total, terms
-    with nogil:
-        for i in range(change.shape[0]):
-            total = terms = 0.0
-            for p in range(indptr[i], indptr[i + 1]):
-                x = data[p] * factor[indices[p]]
-                c = 2.0 * center[indices[p]]
-                total += x * (x - c)
-                terms += x * x + fabs(x * c)
-            change[i] = total
-            size[i] = terms
-
-
-def csc_squares(
-    const index[::1] indptr,
-    const index[::1] indices,
-    const double[::1] data,
-    const double[::1] factor,
-    const double[::1] center,
-    double[::1] change,
-    double[::1] size,
-):
-    """As ``csr_squares``, with records stored by columns."""
-    cdef Py_ssize_t j, p
-    cdef double x, c
-    with nogil:
-        for j in range(factor.shape[0]):
-            c = 2.0 * center[j]
-            for p in range(indptr[j], indptr[j + 1]):
-                x = data[p] * factor[j]
-                change[indices[p]] += x * (x - c)
-                size[indices[p]] += x * x + fabs(x * c)
-
-
-def dense_squares(
-    const double[:, :] rows, const double[::1] factor, const double[::1] shift, double[::1] out
-):
-    """Squared norm of every row, after shift and scale."""
-    cdef Py_ssize_t i, j, start, width, d = rows.shape[1]
-    cdef double[CHUNK] x
-    cdef const double* row
-    cdef const double* c
-    cdef const double* f
-    with nogil:
-        for i in range(out.shape[0]):
-            out[i] = 0.0
-            start = 0
-            while start < d:
-                width = min(CHUNK, d - start)
-                row, c, f = &rows[i, start], &shift[start], &factor[start]
-                for j in range(width):
-                    x[j] = (row[j] - c[j]) * f[j]
-                out[i] += dot(x, x, width)
-                start += CHUNK
-
-
-cdef inline void count_level(double fraction, Py_ssize_t n_levels, int64_t* counts) noexcept nogil:
-    """Count a number in [0, 1] by its power of two, which is in the bits of the exponent."""
-    cdef uint64_t bits
-    memcpy(&bits, &fraction, sizeof(double))
-    cdef Py_ssize_t level = 1022 - <Py_ssize_t>(bits >> 52)
-    if bits << 12 == 0:  # a power of two: the upper edge of its level
-        level += 1
-    if level < n_levels:
-        counts[level] += 1
-
-
-cdef inline void count_sides(
-    double value, double lower, double width, Py_ssize_t n_levels, int64_t* counts
-) noexcept nogil:
-    cdef double fraction = min(max((value - lower) / width, 0.0), 1.0)
-    count_level(fraction, n_levels, counts)
-    count_level(1.0 - fraction, n_levels, counts + n_levels)
-    count_level(fabs(2.0 * fraction - 1.0), n_levels, counts + 2 * n_levels)
-
-
-def dense_levels(
-    const double[:, :] rows,
-    const double[::1] lower,
-    const double[::1] width,
-    int64_t[:, :, ::1] counts,
-):
-    """Count entries by column, side and level."""
-    cdef Py_ssize_t i, j
-    with nogil:
-        for i in range(rows.shape[0]):
-            for j in range(rows.shape[1]):
-                count_sides(rows[i, j], lower[j], width[j], counts.shape[2], &counts[j, 0, 0])
-
-
-def entry_levels(
-    const double[::1] values,
-    const index[::1] columns,
-    const double[::1] lower,
-    const double[::1] width,
-    int64_t[:, :, ::1] counts,
-):
-    """Count values by the column that is given for each, side and level."""
-    cdef Py_ssize_t i, j
-    with nogil:
-        for i in range(values.shape[0]):
-            j = columns[i]
-            count_sides(values[i], lower[j], width[j], counts.shape[2], &counts[j, 0, 0])

@@ -133,9 +133,9 @@ class BlockedDataset:
         """L2 norm of every row as solvers see it. Private."""
         return np.concatenate(self._blocks.each(_RowNorms(center)))
 
-    def dyadic_counts(self, n_levels: int) -> NDArray[np.int64]:
+    def dyadic_counts(self, n_levels: int, *, together: bool = False) -> NDArray[np.int64]:
         """Count records by where their features lie within the bounds. Private."""
-        return self.total(_DyadicCounts(n_levels))
+        return self.total(_DyadicCounts(n_levels, together))
 
     def declared_units(self) -> "BlockedDataset":
         """The same records in declared units."""
@@ -240,6 +240,7 @@ class _Tightened:
 @dataclass(frozen=True)
 class _DyadicCounts:
     n_levels: int
+    together: bool
 
     def __call__(self, block: Dataset) -> NDArray:
-        return block.dyadic_counts(self.n_levels)
+        return block.dyadic_counts(self.n_levels, together=self.together)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsedp.data import products
+from sparsedp.data import norms, picked, products
 from sparsedp.data.dataset import Dataset
 
 Array = NDArray[np.float64]
@@ -50,9 +50,9 @@ class Chosen:
         """Take columns from a block, after those that were taken before."""
         shift, scale = block.shift, block.scale
         if before is None:
-            storage = products.picked(block.storage, features)
+            storage = picked.picked(block.storage, features)
         else:
-            storage = products.widened(before.storage, block.storage, before.features, features)
+            storage = picked.widened(before.storage, block.storage, before.features, features)
             features = np.concatenate([before.features, features])
         return cls(
             storage,
@@ -72,12 +72,11 @@ class Chosen:
     def gram(self, n_old: int) -> Array:
         """Products of the columns from ``n_old`` on with all columns, summed over records."""
         first = max(n_old - self.constant, 0)
-        new = products.dense(products.picked(self.storage, np.arange(first, len(self.features))))
-        new -= self.shift[first:]
-        new /= self.scale[first:]
-        inside = products.weighted_sums(self.storage, new, self.shift).rounded()
+        new = picked.dense(self.storage, first, self.shift[first:], self.scale[first:])
+        total = products.sums(new)
+        inside = products.weighted_sums(self.storage, new, self.shift, total=total).rounded()
         inside /= self.scale[:, None]
-        return np.vstack([np.tile(products.column_sums(new), (self.constant, 1)), inside])
+        return np.concatenate([np.tile(total.rounded(), (self.constant, 1)), inside])
 
     def lengths(self, matrix: Array) -> Array:
         """L2 norms of the rows of ``columns @ matrix``, or a bit more: never less.
@@ -87,12 +86,15 @@ class Chosen:
         """
         inside = matrix[self.constant :] / self.scale[:, None]
         start = matrix[: self.constant].sum(axis=0) - self.shift @ inside
-        squares, sizes = products.mapped_squares(self.storage, inside, start)
+        squares, sizes = norms.mapped_squares(self.storage, inside, start)
         terms = np.sqrt(np.square(inside).sum(axis=1))
         sizes += np.abs(self.shift) @ terms
         sizes += np.sqrt(np.square(matrix[: self.constant]).sum())
         slack = (sum(matrix.shape) + 32) * products.UNIT
-        return np.maximum(np.sqrt(squares) + slack * sizes, sizes / MOST_CANCELED)
+        lengths = np.sqrt(squares, out=squares)
+        lengths += slack * sizes
+        sizes /= MOST_CANCELED
+        return np.maximum(lengths, sizes, out=lengths)
 
     def sums(self, residuals: Array, matrix: Array) -> Array:
         """Multiply the transpose of ``columns @ matrix`` by residuals (n, K).
@@ -100,15 +102,19 @@ class Chosen:
         A residual is small enough that, times what `lengths` says of its record, it keeps a bound.
         """
         inside = matrix[self.constant :] / self.scale[:, None]
+        total = products.sums(residuals)
         pair = products.weighted_sums(
             self.storage,
             residuals,
             self.shift,
+            total=total,
             spread=MOST_CANCELED,
             most_together=self.most_together,
         )
         if not self.constant:
             return products.mapped(inside, pair)
-        total = products.sums(residuals)
-        whole = products.Pair(*(np.vstack(part) for part in zip(total, pair, strict=True)))
-        return products.mapped(np.vstack([matrix[:1], inside]), whole)
+        whole = products.Pair(
+            np.concatenate([total.high[None], pair.high]),
+            np.concatenate([total.low[None], pair.low]),
+        )
+        return products.mapped(np.concatenate([matrix[:1], inside]), whole)

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sparsedp.data import gate, products
+from sparsedp.data import gate, norms, products
 from sparsedp.data.bounds import Bounds, UnitMap
 from sparsedp.data.derived import Sums, Whole
 from sparsedp.data.histogram import dyadic_counts
@@ -264,10 +265,12 @@ class Dataset:
             raise ValueError("residuals need one row per record.")
         d, scale = self.n_features, self.scale
         sums = np.empty((self.n_columns, *residual.shape[1:]))
+        total = products.sums(residual)
         pair = products.weighted_sums(
             self.storage,
             residual,
             self._shift(center),
+            total=total,
             spread=self._spread,
             most_together=self.most_together,
         )
@@ -275,10 +278,10 @@ class Dataset:
         if scale is not None:
             sums[:d] /= scale.reshape(-1, *[1] * (residual.ndim - 1))
         if self.intercept:
-            sums[d] = products.column_sums(residual)
+            sums[d] = total.rounded()
         return sums
 
-    @property
+    @cached_property
     def _spread(self) -> float | None:
         """Bound on the norm of a record's terms in sums over what it contributes (summation.md)."""
         if isinstance(self.storage, np.ndarray):
@@ -333,7 +336,7 @@ class Dataset:
         """
         scale = self.scale
         factor = np.ones(self.n_features) if scale is None else 1 / scale
-        squares = products.row_squares(self.storage, factor, self._shift(center))
+        squares = norms.row_squares(self.storage, factor, self._shift(center))
         return np.sqrt(squares + self.intercept) * (1 + gate.NORM_SLACK)
 
     def declared_units(self) -> "Dataset":
@@ -375,22 +378,27 @@ class Dataset:
         """
         d = self.n_features
         old, new = self.unit_map, bounds.unit_map(d, centered=self.intercept)
-        storage = self.storage.copy()
+        in_force, wanted = self.bounds.arrays(d), bounds.arrays(d)
+        if bounds.row_norm == self.row_norm and np.array_equal(in_force, wanted):
+            return replace(self, bounds=bounds, unit_map=new)
         if self.stored == "unit":
+            storage = np.empty_like(self.storage)
             lower, upper = ((limit - old.center) / old.half_width for limit in bounds.arrays(d))
-            for block in gate.row_blocks(storage):
-                np.clip(block, lower, upper, out=block)
+            blocks = gate.row_blocks(storage), gate.row_blocks(self.storage)
+            for block, before in zip(*blocks, strict=True):
+                np.minimum(np.maximum(before, lower, out=block), upper, out=block)
                 if self.intercept:
                     gate.to_unit_box(block, lower, upper)
                 else:
                     block *= old.half_width / new.half_width
                     np.clip(block, -1, 1, out=block)
         else:
+            storage = gate.with_own_values(self.storage)
             gate.clip_features(storage, bounds, "replace")
         _freeze(storage, self.target)
         return replace(self, storage=storage, bounds=bounds, unit_map=new)
 
-    def dyadic_counts(self, n_levels: int) -> NDArray[np.int64]:
+    def dyadic_counts(self, n_levels: int, *, together: bool = False) -> NDArray[np.int64]:
         """Count records by where their features lie within the bounds. Private.
 
         Returns
@@ -399,23 +407,13 @@ class Dataset:
             With t the position of a value between its bounds, from 0 to 1: entry [j, 0, b] counts
             the records with ``2**-(b+1) < t <= 2**-b``, entry [j, 1, b] the same for 1 - t, entry
             [j, 2, b] for the distance of 2t from 1. A record is counted at most once in each of the
-            3d rows.
+            3d rows. With ``together`` the sum over features, of shape (1, 3, n_levels).
         """
-        d, n = self.n_features, self.n_records
-        lower, upper = self.bounds.arrays(d)
+        lower, upper = self.bounds.arrays(self.n_features)
         if self.stored == "unit":
             center, half_width = self._box()
             lower, upper = (lower - center) / half_width, (upper - center) / half_width
-        counts = np.zeros((d, 3, n_levels), dtype=np.int64)
-        if isinstance(self.storage, np.ndarray):
-            for block in gate.row_blocks(self.storage):
-                counts += dyadic_counts(block, np.arange(d), lower, upper, n_levels)
-            return counts
-        entries = self.storage.tocoo()
-        counts += dyadic_counts(entries.data, entries.col, lower, upper, n_levels)
-        n_implicit = n - np.bincount(entries.col, minlength=d)
-        at_zero = dyadic_counts(np.zeros(d), np.arange(d), lower, upper, n_levels)
-        return counts + n_implicit[:, None, None] * at_zero
+        return dyadic_counts(self.storage, lower, upper, n_levels, together=together)
 
     def rows(self, mask: ArrayLike) -> "Dataset":
         """Return the records where the boolean `mask` holds, each at most once.

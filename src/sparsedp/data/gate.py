@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sparsedp.data.bounds import Bounds
+from sparsedp.data.picked import clip_entries
 
 Invalid = Literal["raise", "replace"]
 Storage = Any  # ndarray, csr_array or csc_array of float64: SciPy carries no types
@@ -88,19 +89,27 @@ def clip_features(storage: Storage, bounds: Bounds, invalid: Invalid) -> None:
     else:
         values[np.isnan(values)] = 0.0
         if isinstance(bounds.lower, tuple):
-            np.maximum(values, _per_entry(storage, lower, 1), out=values)
-            np.minimum(values, _per_entry(storage, upper, 1), out=values)
+            clip_entries(storage, lower, upper)
         else:
             np.clip(values, bounds.lower, bounds.upper, out=values)
     if bounds.row_norm is not None:
         _shrink(storage, bounds.row_norm)
 
 
-def _per_entry(storage: Any, vector: NDArray, axis: int) -> NDArray:
-    """Spread a vector over rows (axis 0) or columns (axis 1) to the stored entries."""
-    if (storage.format == "csr") == (axis == 1):
-        return vector[storage.indices]
-    return np.repeat(vector, np.diff(storage.indptr))
+def with_own_values(storage: Storage) -> Storage:
+    """A copy whose values can be changed; where they are stands in the same arrays."""
+    if isinstance(storage, np.ndarray):
+        return storage.copy()
+    parts = (storage.data.copy(), storage.indices, storage.indptr)
+    return type(storage)(parts, shape=storage.shape)
+
+
+def _row_of_entries(storage: Any) -> NDArray:
+    """The row of every stored entry."""
+    if storage.format == "csc":
+        return storage.indices
+    rows = np.arange(storage.shape[0], dtype=storage.indices.dtype)
+    return np.repeat(rows, np.diff(storage.indptr))
 
 
 def _shrink(storage: Storage, row_norm: float) -> None:
@@ -116,7 +125,7 @@ def _shrink(storage: Storage, row_norm: float) -> None:
             block *= _factor(largest, squares, row_norm)[:, None]
         return
     n = storage.shape[0]
-    rows = _per_entry(storage, np.arange(n, dtype=storage.indices.dtype), 0)
+    rows = _row_of_entries(storage)
     largest = np.zeros(n)
     np.maximum.at(largest, rows, np.abs(storage.data))
     largest = _positive(largest)
@@ -188,8 +197,8 @@ def check_finite(values: NDArray[np.float64], name: str) -> None:
 
 
 def row_blocks(array: NDArray) -> list[NDArray]:
-    """Views of about a million entries each, so that temporaries stay small."""
-    step = max(1, 2**20 // max(1, array[:1].size))
+    """Views of some entries each, so that these and temporaries stay in the cache."""
+    step = max(1, 2**15 // max(1, array[:1].size))
     return [array[start : start + step] for start in range(0, array.shape[0], step)]
 
 

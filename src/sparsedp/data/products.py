@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from sparsedp._kernels import COMPILED
 
@@ -66,15 +65,16 @@ def times(storage: Any, weights: ArrayLike, start: ArrayLike = 0.0) -> Array:
     weights = np.asarray(weights, dtype=np.float64)
     n, n_outputs = storage.shape[0], math.prod(weights.shape[1:])
     table = weights.reshape(len(weights), n_outputs)
-    first = np.ascontiguousarray(np.broadcast_to(start, weights.shape[1:]), dtype=np.float64)
+    first = np.empty(n_outputs)
+    first[:] = start
     out = np.empty((n, n_outputs))
     if isinstance(storage, np.ndarray):
         columns = np.ascontiguousarray(table.T)
-        for rows, block in _contiguous(storage):
-            kernel.dense_times(rows, columns, first.reshape(-1), out[block])
+        for rows, block in contiguous(storage):
+            kernel.dense_times(rows, columns, first, out[block])
     else:
         product = kernel.csr_times if storage.format == "csr" else kernel.csc_times
-        product(*_arrays(storage), np.ascontiguousarray(table), first.reshape(-1), out)
+        product(*arrays(storage), np.ascontiguousarray(table), first, out)
     return out.reshape(n, *weights.shape[1:])
 
 
@@ -83,13 +83,14 @@ def weighted_sums(
     residuals: ArrayLike,
     shift: ArrayLike | None = None,
     *,
+    total: Pair | None = None,
     spread: float | None = None,
     most_together: int | None = None,
 ) -> Pair:
     """Multiply the transpose of records (n, d), minus a shift (d,), by residuals (n,) or (n, K).
 
     Dense records are shifted one by one; for sparse ones the shift is taken from the sums, while
-    these still have twice the precision.
+    these still have twice the precision, and ``total`` may hold the sums of the residuals.
 
     ``spread`` bounds the norm of a record's terms over that of what it contributes to the result.
     Where it allows for their error, sums of some records are plain before they meet the pair. If
@@ -107,7 +108,7 @@ def weighted_sums(
         pair = np.zeros((2, table.shape[1], d))
         offset = np.zeros(d) if offset is None else offset
         run = _plain_run(n_together, 1.0 if spread is None else spread)
-        for rows, block in _contiguous(storage):
+        for rows, block in contiguous(storage):
             kernel.dense_transposed(rows, table[block], offset, run, *pair)
         high, low = pair[0].T, pair[1].T
     else:
@@ -116,12 +117,13 @@ def weighted_sums(
             run = 1 if spread is None else _plain_run(n_together, spread)
             # Worth it if there are many more entries in a run than columns.
             run = run if min(run, n) * storage.nnz >= 2 * n * d else 1
-            kernel.csr_transposed(*_arrays(storage), table, run, pairs)
+            kernel.csr_transposed(*arrays(storage), table, run, pairs)
         else:
-            kernel.csc_transposed(*_arrays(storage), table, pairs)
+            kernel.csc_transposed(*arrays(storage), table, pairs)
         high, low = pairs[:, 0], pairs[:, 1]
         if offset is not None:
-            kernel.center(high, low, offset, *_sums(table))
+            total = sums(residuals) if total is None else total
+            kernel.center(high, low, offset, *(part.reshape(-1) for part in total))
     return Pair(high.reshape(shape), low.reshape(shape))
 
 
@@ -132,9 +134,11 @@ def _plain_run(n: int, spread: float) -> int:
 
 def sums(values: ArrayLike) -> Pair:
     """Sum values (n,) or (n, K) over records: shape () or (K,)."""
-    values = np.asarray(values, dtype=np.float64)
+    values = np.ascontiguousarray(values, dtype=np.float64)
     shape = values.shape[1:]
-    high, low = _sums(values.reshape(len(values), int(np.prod(shape))))
+    n_outputs = math.prod(shape)
+    high, low = np.zeros(n_outputs), np.zeros(n_outputs)
+    kernel.sums(values.reshape(len(values), n_outputs), high, low)
     return Pair(high.reshape(shape), low.reshape(shape))
 
 
@@ -148,51 +152,6 @@ def inner(first: Any, second: ArrayLike) -> Array:
     return weighted_sums(first, second).rounded()
 
 
-def row_squares(storage: Any, factor: ArrayLike, shift: ArrayLike | None = None) -> Array:
-    """Squared L2 norm of the rows of ``(storage - shift) * factor``, or a bit more: never less."""
-    n, d = storage.shape
-    factor = np.ascontiguousarray(factor, dtype=np.float64)
-    offset = np.zeros(d) if shift is None else np.ascontiguousarray(shift, dtype=np.float64)
-    if isinstance(storage, np.ndarray):
-        squares = np.empty(n)
-        for rows, block in _contiguous(storage):
-            kernel.dense_squares(rows, factor, offset, squares[block])
-        return squares * (1 + (d + 16) * UNIT)
-    change, size = np.zeros(n), np.zeros(n)
-    center = offset * factor
-    if storage.format == "csr":
-        kernel.csr_squares(*_arrays(storage), factor, center, change, size)
-        n_entries = np.diff(storage.indptr)
-    else:
-        kernel.csc_squares(*_arrays(storage), factor, center, change, size)
-        n_entries = np.bincount(storage.indices, minlength=n)
-    # |x - c|^2 = |c|^2 + sum over entries of x (x - 2c): what cancels leaves an error of the size
-    # of rounding in the terms.
-    base = float(column_sums(np.square(center)))
-    allowance = 4 * UNIT * (n_entries + 8) * (size + base)
-    return np.maximum(base + change, 0) + allowance
-
-
-def mapped_squares(storage: Any, matrix: Array, start: Array) -> tuple[Array, Array]:
-    """Squared L2 norm of the rows of ``start + storage @ matrix``, and the size of its terms.
-
-    The size of the terms of a record is the sum of |x| times the norm of the matrix's row.
-    """
-    n, n_outputs = storage.shape[0], len(start)
-    # Whole tiles of coordinates: what is added is zero.
-    padding = -n_outputs % 8
-    table = np.pad(matrix, ((0, 0), (0, padding)))
-    start = np.pad(start, (0, padding))
-    norms = np.sqrt(np.square(table).sum(axis=1))
-    squares, sizes = np.empty(n), np.empty(n)
-    if isinstance(storage, np.ndarray):
-        for rows, block in _contiguous(storage):
-            kernel.dense_mapped(rows, table, start, norms, squares[block], sizes[block])
-    else:
-        kernel.csr_mapped(*_arrays(storage.tocsr()), table, start, norms, squares, sizes)
-    return squares, sizes
-
-
 def mapped(matrix: Array, pair: Pair) -> Array:
     """Multiply the transpose of a matrix (d, q) by sums (d, K), and round."""
     out = np.empty((matrix.shape[1], pair.high.shape[1]))
@@ -201,51 +160,15 @@ def mapped(matrix: Array, pair: Pair) -> Array:
     return out
 
 
-def picked(storage: Any, columns: NDArray[np.intp]) -> Any:
-    """Some columns in the given order, each at most once, in the storage's own form."""
-    if isinstance(storage, np.ndarray):
-        return np.ascontiguousarray(storage[:, columns])
-    if storage.format == "csc":
-        return storage[:, columns]
-    indptr, indices, data = _arrays(storage)
-    places = np.full(storage.shape[1], -1, dtype=indices.dtype)
-    places[columns] = np.arange(len(columns))
-    new_indptr, new_indices, new_data = (np.empty_like(part) for part in (indptr, indices, data))
-    count = kernel.csr_picked(indptr, indices, data, places, new_indptr, new_indices, new_data)
-    # Copies, as a slice would keep all of the memory.
-    parts = (new_data[:count].copy(), new_indices[:count].copy(), new_indptr)
-    return sparse.csr_array(parts, shape=(storage.shape[0], len(columns)))
-
-
-def widened(before: Any, storage: Any, columns: NDArray[np.intp], more: NDArray[np.intp]) -> Any:
-    """More columns of a storage, beside the ``columns`` that were picked ``before``."""
-    if not isinstance(storage, np.ndarray):
-        return picked(storage, np.concatenate([columns, more]))
-    wide = np.empty((len(storage), len(columns) + len(more)))
-    wide[:, : len(columns)] = before
-    wide[:, len(columns) :] = storage[:, more]
-    return wide
-
-
-def dense(storage: Any) -> Array:
-    """A dense copy, row by row in memory."""
-    return storage.copy() if isinstance(storage, np.ndarray) else storage.toarray()
-
-
-def _sums(table: Array) -> tuple[Array, Array]:
-    high, low = np.zeros(table.shape[1]), np.zeros(table.shape[1])
-    kernel.sums(np.ascontiguousarray(table), high, low)
-    return high, low
-
-
-def _arrays(storage: Any) -> tuple[NDArray, NDArray, Array]:
+def arrays(storage: Any) -> tuple[NDArray, NDArray, Array]:
+    """Row (or column) pointers, indices and values of a sparse array."""
     indptr, indices = storage.indptr, storage.indices
     if indptr.dtype != indices.dtype:
         indptr, indices = indptr.astype(np.int64), indices.astype(np.int64)
     return indptr, indices, storage.data
 
 
-def _contiguous(storage: Array) -> Iterator[tuple[Array, slice]]:
+def contiguous(storage: Array) -> Iterator[tuple[Array, slice]]:
     """The records, row by row in memory: as they are, else a copy of some at a time."""
     n, d = storage.shape
     if storage.strides[1] == storage.itemsize or d == 1:

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cache
 
 import numpy as np
@@ -91,7 +90,10 @@ def _grid_and_sigma(n_values: int, sensitivity: float, mu: float) -> tuple[float
     n_bits = int(min(1e9 * rounding / mu, 2.0**60)).bit_length() + 1
     n_bits = min(max(n_bits, _MANTISSA_BITS), 44)
     grid = math.ldexp(1.0, math.frexp(sensitivity / mu)[1] - n_bits)
-    sigma = math.ceil((Fraction(sensitivity) / Fraction(grid) + rounding) / Fraction(mu))
+    # In whole numbers: the ceiling of (sensitivity / grid + rounding) / mu, where dividing by the
+    # grid, a power of two, is exact.
+    (a, b), (p, q) = (sensitivity / grid).as_integer_ratio(), mu.as_integer_ratio()
+    sigma = -(-(a + rounding * b) * q // (b * p))
     # Rounded up to the bits that the sampler takes, to the side of more noise.
     dropped = max(0, sigma.bit_length() - _MANTISSA_BITS)
     sigma = -(-sigma >> dropped) << dropped

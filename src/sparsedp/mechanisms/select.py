@@ -8,6 +8,7 @@ from itertools import accumulate
 import numpy as np
 
 from sparsedp._kernels import COMPILED
+from sparsedp._kernels.sample_reference import EXCLUDED
 from sparsedp.mechanisms.entropy import KeyStream
 from sparsedp.mechanisms.exact import bernoulli_exp
 
@@ -61,7 +62,7 @@ def exponential_mechanism(
     scores = _checked(scores)
     grid, rate = grid_and_rate(epsilon0, score_range)
     rounded = kernel.round_to_grid(scores, grid)
-    return _choose(rounded, _mask(excluded, scores.size), signed, grid, rate, stream)
+    return _Candidates(rounded, _mask(excluded, scores.size), signed, grid, rate).choose(stream)
 
 
 def exponential_top_k(
@@ -100,9 +101,14 @@ def exponential_top_k(
     grid, rate = grid_and_rate(epsilon0, score_range)
     rounded = kernel.round_to_grid(scores, grid)
     chosen = np.empty(k, dtype=np.int64)
+    candidates: _Candidates | None = None
     for i in range(k):
-        chosen[i] = _choose(rounded, mask, False, grid, rate, stream)
+        if candidates is None:
+            candidates = _Candidates(rounded, mask, False, grid, rate)
+        chosen[i] = candidates.choose(stream)
         mask[chosen[i]] = True
+        if not candidates.remove(int(chosen[i])):
+            candidates = None
     return chosen
 
 
@@ -178,41 +184,64 @@ def grid_and_rate(epsilon0: float, score_range: float) -> tuple[float, Fraction]
     return grid, Fraction(epsilon0) / n_units
 
 
-def _choose(
-    rounded: np.ndarray,
-    mask: np.ndarray,
-    signed: bool,
-    grid: float,
-    rate: Fraction,
-    stream: KeyStream,
-    *,
-    depth: int = _DEPTH,
-    step: int = 64,
-) -> int:
-    """Choose with weights ``exp(-rate * gap / grid)`` where gap is the distance to the best.
+class _Candidates:
+    """Candidates with weights ``exp(-rate * gap / grid)`` where gap is the distance to the best.
 
     A candidate of level b, with ``2**-b >= weight``, is proposed with probability proportional to
     ``2**-b`` and accepted with probability ``weight * 2**b``. The depth of the deepest level and
     the step of the acceptance test change the speed only.
     """
-    # Rounded down by more than the four roundings it is made of and the one of its use, so that
-    # a level is never too deep: 2**-level >= weight must be certain.
-    levels_per_score = float(rate) * math.log2(math.e) * (1 - 2.0**-49) / grid
-    cap = _LARGEST_GAP * grid
-    allowed = rounded[~mask] if mask.size else rounded
-    top = float(max(allowed.max(), -allowed.min()) if signed else allowed.max())
-    levels, counts = kernel.dyadic_levels(rounded, mask, signed, top, levels_per_score, cap, depth)
-    weights = [count << (depth - level) for level, count in enumerate(counts.tolist())]
-    ends = list(accumulate(weights))
-    while True:
-        point = stream.integer_below(ends[-1])
-        level = bisect_right(ends, point)
-        rank = (point - ends[level] + weights[level]) >> (depth - level)
-        candidate = kernel.locate(levels, level, rank)
-        score = float(rounded[candidate % rounded.size])
-        gap = top - score if candidate < rounded.size else top + score
-        n_units = int(min(gap, cap) / grid)
-        if bernoulli_exp(
-            n_units * rate.numerator, rate.denominator, stream, shift=level, step=step
-        ):
-            return candidate
+
+    def __init__(
+        self,
+        rounded: np.ndarray,
+        mask: np.ndarray,
+        signed: bool,
+        grid: float,
+        rate: Fraction,
+        *,
+        depth: int = _DEPTH,
+        step: int = 64,
+    ) -> None:
+        self._rounded, self._grid, self._rate = rounded, grid, rate
+        self._depth, self._step = depth, step
+        # Rounded down by more than the four roundings it is made of and the one of its use, so that
+        # a level is never too deep: 2**-level >= weight must be certain.
+        levels_per_score = float(rate) * math.log2(math.e) * (1 - 2.0**-49) / grid
+        self._cap = _LARGEST_GAP * grid
+        allowed = rounded[~mask] if mask.size else rounded
+        self._top = float(max(allowed.max(), -allowed.min()) if signed else allowed.max())
+        self._levels, counts = kernel.dyadic_levels(
+            rounded, mask, signed, self._top, levels_per_score, self._cap, depth
+        )
+        self._counts: list[int] = counts.tolist()
+
+    def choose(self, stream: KeyStream) -> int:
+        """Choose one."""
+        rounded, top, depth = self._rounded, self._top, self._depth
+        weights = [count << (depth - level) for level, count in enumerate(self._counts)]
+        ends = list(accumulate(weights))
+        while True:
+            point = stream.integer_below(ends[-1])
+            level = bisect_right(ends, point)
+            rank = (point - ends[level] + weights[level]) >> (depth - level)
+            candidate = kernel.locate(self._levels, level, rank)
+            score = float(rounded[candidate % rounded.size])
+            gap = top - score if candidate < rounded.size else top + score
+            n_units = int(min(gap, self._cap) / self._grid)
+            if bernoulli_exp(
+                n_units * self._rate.numerator,
+                self._rate.denominator,
+                stream,
+                shift=level,
+                step=self._step,
+            ):
+                return candidate
+
+    def remove(self, candidate: int) -> bool:
+        """Take out one of the unsigned candidates, unless it is the best: all gaps change then."""
+        if self._rounded[candidate] == self._top:
+            return False
+        self._counts[self._levels[candidate]] -= 1
+        self._levels[candidate] = EXCLUDED
+        return True

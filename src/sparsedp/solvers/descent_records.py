@@ -10,6 +10,7 @@ import numpy as np
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.products import column_sums
 from sparsedp.losses import Loss
+from sparsedp.solvers.clipping import shrink
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +55,9 @@ class ClippedGradient:
     def __call__(self, block: Dataset, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Over the records of a block."""
         margins = block.matvec(self.weights, self.center)
-        derivative, used = clipped(self.loss.derivative(margins, block.target), lengths, self.norm)
-        return block.rmatvec(derivative, self.center), column_sums(used**2)
+        derivative = self.loss.derivative(margins, block.target)
+        derivative, squares = shrink(derivative, lengths, self.norm)
+        return block.rmatvec(derivative, self.center), column_sums(squares)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,18 +81,3 @@ class PeelingSums:
         derivative = (derivative.T / np.maximum(used, 1)).T
         sums = block.rmatvec(derivative)[: block.n_features]
         return sums, column_sums(derivative), column_sums(np.minimum(used, 1) ** 2)
-
-
-def clipped(
-    derivative: np.ndarray, lengths: np.ndarray, bound: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Shrink derivatives until derivative times length keeps the bound (private).
-
-    A record's derivative is shrunk as a whole, so that for several classes it keeps its direction.
-    The second array says which part of the bound each record uses.
-    """
-    used = np.abs(derivative) if derivative.ndim == 1 else np.linalg.norm(derivative, axis=1)
-    used *= lengths
-    used /= bound
-    shrunken = (derivative.T / np.maximum(used, 1)).T
-    return shrunken, np.minimum(used, 1, out=used)

@@ -1,7 +1,6 @@
 """Tighter bounds from private histograms: most declared bounds are far wider than the data."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
@@ -52,15 +51,16 @@ def tightened(
         The share that is left.
     """
     d = data.n_features
-    counts = data.dyadic_counts(N_LEVELS)  # private
     # A record is in at most one level of each of the 3d histograms; a replaced one leaves it for
     # another.
     reach = Sensitivity(add_remove=math.sqrt(3 * d), replace_one=math.sqrt(6 * d))
     deviation = moments.deviation(reach, share)
     unused = 0.0
-    if deviation > LOUDEST * n_records:
+    together = deviation > LOUDEST * n_records
+    counts = data.dyadic_counts(N_LEVELS, together=together)  # private
+    if together:
         # Mean over features: each of the three rows of one record sums up to at most 1.
-        counts = counts.mean(axis=0, keepdims=True)
+        counts = counts / d
         reach = Sensitivity(add_remove=math.sqrt(3), replace_one=math.sqrt(6))
         share = unused = share / 2
         deviation = moments.deviation(reach, share)
@@ -98,7 +98,6 @@ def _shrunk(data: Dataset, factors: np.ndarray) -> Bounds:
     # Bounds far from zero and close together are not to be told apart when they shrink.
     blurred = new_upper - new_lower < 1e-9 * np.maximum(np.abs(lower), np.abs(upper))
     new_lower, new_upper = np.where(blurred, lower, new_lower), np.where(blurred, upper, new_upper)
-    shrunk = Bounds(new_lower, new_upper, features=data.bounds.features)
     if data.has_implicit_zeros or data.row_norm is not None:
-        shrunk = shrunk.containing_zero()
-    return replace(shrunk, row_norm=data.row_norm)
+        new_lower, new_upper = np.minimum(new_lower, 0), np.maximum(new_upper, 0)
+    return Bounds(new_lower, new_upper, row_norm=data.row_norm, features=data.bounds.features)

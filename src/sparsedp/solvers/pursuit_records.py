@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.special import expit, softmax
+from scipy.special import softmax
 
 from sparsedp.data.chosen import Chosen
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.products import column_sums
+from sparsedp.losses import Logistic
+from sparsedp.solvers.clipping import shrink
 
 
 class Slopes(Protocol):
@@ -23,7 +25,7 @@ class Slopes(Protocol):
         ...
 
     def clipped(self, residuals: np.ndarray, norm: float) -> np.ndarray:
-        """Residuals with at most this norm, for a selection."""
+        """Residuals with at most this norm, for a selection; they may be changed in place."""
         ...
 
     def bends(self, residuals: np.ndarray, target: np.ndarray) -> np.ndarray:
@@ -37,11 +39,11 @@ class LogisticSlopes:
 
     def residuals(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
         """Probability minus label."""
-        return expit(margins) - target[:, None]
+        return Logistic().derivative(margins, target)
 
     def clipped(self, residuals: np.ndarray, norm: float) -> np.ndarray:
         """No record pulls harder than the norm."""
-        return np.clip(residuals, -norm, norm)
+        return np.clip(residuals, -norm, norm, out=residuals)
 
     def bends(self, residuals: np.ndarray, target: np.ndarray) -> np.ndarray:
         """Second derivatives p (1 - p), between 0 and 1/4."""
@@ -61,7 +63,7 @@ class MultinomialSlopes:
 
     def clipped(self, residuals: np.ndarray, norm: float) -> np.ndarray:
         """Shrunk as a whole."""
-        return shrunk(residuals, norm)
+        return shrink(residuals, np.ones(len(residuals)), norm)[0]
 
     def bends(self, residuals: np.ndarray, target: np.ndarray) -> np.ndarray:
         """Products p (1 - p) of every class."""
@@ -164,8 +166,8 @@ class StepSums:
     def __call__(self, block: Whitened) -> tuple[np.ndarray, np.ndarray]:
         """Both from one look at the records."""
         residuals = block.residuals(self.slopes, self.weights)
-        clipped = shrunk(residuals, self.norm / np.maximum(block.norms, 1e-9))
         bends = self.slopes.bends(residuals, block.target)
+        clipped, _ = shrink(residuals, block.norms, self.norm)
         return block.columns.sums(clipped, block.whitening), column_sums(bends)
 
 
@@ -228,9 +230,3 @@ class SquaresAbout:
     def __call__(self, target: np.ndarray) -> np.ndarray:
         """Their sum."""
         return column_sums(np.square(target - self.point)[:, None])
-
-
-def shrunk(residuals: np.ndarray, norm: float | np.ndarray) -> np.ndarray:
-    """Scale each record's residuals down to a norm, one for all or one per record."""
-    length = np.sqrt(np.einsum("ik,ik->i", residuals, residuals))
-    return residuals * np.minimum(1, norm / np.maximum(length, 1e-300))[:, None]

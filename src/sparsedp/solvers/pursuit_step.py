@@ -105,7 +105,8 @@ class ActiveSet:
         """Take in features (released or public) and release their part of the Gram matrix."""
         old, new = len(self.weights), len(self.weights) + len(features)
         self.features = np.concatenate([self.features, features])
-        self.weights = np.pad(self.weights, ((0, len(features)), (0, 0)))
+        nothing_yet = np.zeros((len(features), self.weights.shape[1]))
+        self.weights = np.concatenate([self.weights, nothing_yet])
         self._columns = self._data.derive(Widen(features), self._columns)  # private
         products = self._columns.total(GramColumns(old))  # private
         upper = np.arange(new)[:, None] <= np.arange(old, new)

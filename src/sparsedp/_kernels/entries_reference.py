@@ -1,0 +1,67 @@
+"""Stored entries of sparse records, in NumPy: the oracle and the fallback of ``entries``.
+
+Records are stored by rows. ``places`` holds a column's new number, or -1 if it is left out.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def append(
+    old_indptr: NDArray,
+    old_indices: NDArray,
+    old_data: Array,
+    indptr: NDArray,
+    indices: NDArray,
+    data: Array,
+    places: NDArray,
+    new_indptr: NDArray,
+    new_indices: NDArray,
+    new_data: Array,
+) -> None:
+    """Rows with the entries of some columns after those that are there, in order.
+
+    The new indices and data are longer than needed by one or more.
+    """
+    found = places[indices]
+    kept = found >= 0
+    rows = np.concatenate([_rows(old_indptr), _rows(indptr)[kept]])
+    columns = np.concatenate([old_indices, found[kept]])
+    order = np.lexsort((columns, rows))
+    new_indptr[0] = 0
+    np.cumsum(np.bincount(rows, minlength=len(indptr) - 1), out=new_indptr[1:])
+    new_indices[: len(order)] = columns[order]
+    new_data[: len(order)] = np.concatenate([old_data, data[kept]])[order]
+
+
+def spread(
+    indptr: NDArray,
+    indices: NDArray,
+    data: Array,
+    first: int,
+    shift: Array,
+    scale: Array,
+    empty: Array,
+    out: Array,
+) -> None:
+    """Dense columns from one on, shifted and scaled; the entries of a row are in order.
+
+    ``empty`` is the row of a record that has no entries there.
+    """
+    out[:] = empty
+    rows, columns = _rows(indptr), indices - first
+    kept = columns >= 0
+    rows, columns = rows[kept], columns[kept]
+    out[rows, columns] = (data[kept] - shift[columns]) / scale[columns]
+
+
+def clip(data: Array, columns: NDArray, lower: Array, upper: Array) -> None:
+    """Clip entries in place, with the column of each given."""
+    np.clip(data, lower[columns], upper[columns], out=data)
+
+
+def _rows(indptr: NDArray) -> NDArray:
+    """The row of every entry."""
+    return np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))

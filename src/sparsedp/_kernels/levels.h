@@ -1,0 +1,27 @@
+/* Where numbers lie between their bounds, as cells of a table. */
+#ifndef SPARSEDP_LEVELS_H
+#define SPARSEDP_LEVELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wide.h"
+
+/* Twice the cell, and one more unless the number is the lower end of its cell: exact, as the number
+   of cells is a power of two. */
+static inline int32_t place(double value, double lower, double width, double n_cells) {
+    double fraction = (value - lower) / width;
+    fraction = fraction > 0.0 ? fraction : 0.0;
+    fraction = fraction < 1.0 ? fraction : 1.0;
+    double position = fraction * n_cells;
+    int32_t cell = (int32_t)position;
+    return 2 * cell + (position > (double)cell);
+}
+
+WIDE static void row_places(const double *restrict values, const double *restrict lower,
+                            const double *restrict width, double n_cells, ptrdiff_t d,
+                            int32_t *restrict places) {
+    for (ptrdiff_t j = 0; j < d; j++) places[j] = place(values[j], lower[j], width[j], n_cells);
+}
+
+#endif

@@ -1,0 +1,66 @@
+"""Histograms of where values lie between their bounds, compiled; see ``levels_reference``."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t
+
+ctypedef fused index:
+    int32_t
+    int64_t
+
+cdef enum:
+    CHUNK = 256  # columns at a time
+
+cdef extern from "levels.h" nogil:
+    int32_t place(double value, double lower, double width, double n_cells)
+    void row_places(
+        const double* values, const double* lower, const double* width, double n_cells,
+        Py_ssize_t d, int32_t* places
+    )
+
+
+def count_rows(
+    const double[:, :] rows,
+    const double[::1] lower,
+    const double[::1] width,
+    const uint8_t[::1] kinds,
+    int64_t[:, ::1] counts,
+):
+    """Count the values of a table by kind, in a row of counts for each column or in one for all."""
+    cdef Py_ssize_t i, j, start, size, d = rows.shape[1]
+    cdef Py_ssize_t step = counts.shape[1] if counts.shape[0] > 1 else 0
+    cdef double n_cells = kinds.shape[0] // 2
+    cdef int32_t[CHUNK] places
+    cdef int64_t* first
+    with nogil:
+        for i in range(rows.shape[0]):
+            start = 0
+            while start < d:
+                size = min(CHUNK, d - start)
+                row_places(&rows[i, start], &lower[start], &width[start], n_cells, size, places)
+                first = &counts[0, 0] + step * start
+                for j in range(size):
+                    first[step * j + kinds[places[j]]] += 1
+                start += CHUNK
+
+
+def count_entries(
+    const double[::1] values,
+    const index[::1] columns,
+    const double[::1] lower,
+    const double[::1] width,
+    const uint8_t[::1] kinds,
+    const uint8_t[::1] zeros,
+    int64_t[:, ::1] counts,
+):
+    """Count values by kind, with the column of each given, and no longer as zeros."""
+    cdef Py_ssize_t i, j
+    cdef Py_ssize_t step = counts.shape[1] if counts.shape[0] > 1 else 0
+    cdef double n_cells = kinds.shape[0] // 2
+    cdef int64_t* first
+    if counts.shape[0] == 0:
+        return
+    first = &counts[0, 0]
+    with nogil:
+        for i in range(values.shape[0]):
+            j = columns[i]
+            first[step * j + kinds[place(values[i], lower[j], width[j], n_cells)]] += 1
+            first[step * j + zeros[j]] -= 1

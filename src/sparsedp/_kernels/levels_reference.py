@@ -1,0 +1,66 @@
+"""Histograms of where values lie between their bounds, in NumPy: oracle and fallback of ``levels``.
+
+The way from a lower to an upper bound is cut into cells of equal length, as many as a power of two.
+A place is twice the number of the cell, and one more unless a value is the lower end of its cell;
+``kinds`` tells for every place what is to be counted (so it is twice as long as there are cells,
+plus one). Counts are added to what is there: a row for each column, or one row for all.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+BLOCK = 2**20
+"""Entries at a time."""
+
+
+def count_rows(
+    rows: Array,
+    lower: Array,
+    width: Array,
+    kinds: NDArray[np.uint8],
+    counts: NDArray[np.int64],
+) -> None:
+    """Count the values of a table, whose columns are in order."""
+    columns = np.arange(rows.shape[1])
+    step = max(1, BLOCK // max(1, rows.shape[1]))
+    for start in range(0, len(rows), step):
+        block = rows[start : start + step]
+        found = kinds_of(block, lower, width, kinds)
+        _add(found.ravel(), np.tile(columns, len(block)), counts)
+
+
+def count_entries(
+    values: Array,
+    columns: NDArray,
+    lower: Array,
+    width: Array,
+    kinds: NDArray[np.uint8],
+    zeros: NDArray[np.uint8],
+    counts: NDArray[np.int64],
+) -> None:
+    """Count values, with the column of each given, and no longer as zeros.
+
+    ``zeros`` holds the kind of zero in every column: what a value was counted as before.
+    """
+    _add(kinds_of(values, lower[columns], width[columns], kinds), columns, counts)
+    fewer = np.zeros_like(counts)
+    _add(zeros[columns], columns, fewer)
+    counts -= fewer
+
+
+def kinds_of(
+    values: Array | float, lower: Array, width: Array, kinds: NDArray[np.uint8]
+) -> NDArray[np.uint8]:
+    """What each value is to be counted as."""
+    position = np.clip((values - lower) / width, 0, 1) * (len(kinds) // 2)
+    cell = position.astype(np.int64)
+    return kinds[2 * cell + (position > cell)]
+
+
+def _add(found: NDArray[np.uint8], columns: NDArray, counts: NDArray[np.int64]) -> None:
+    places = found.astype(np.intp)
+    if len(counts) > 1:
+        places += counts.shape[1] * columns.astype(np.intp)
+    counts += np.bincount(places, minlength=counts.size).reshape(counts.shape)

@@ -1,0 +1,104 @@
+"""Norms of records, in NumPy: the oracle and the fallback of ``norms``.
+
+A record's norm depends on nothing but the record: not on its neighbors, not on where it stands.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+Array = NDArray[np.float64]
+
+BLOCK = 2**20
+"""Entries of a dense matrix at a time."""
+
+
+def csr_mapped(
+    indptr: NDArray,
+    indices: NDArray,
+    data: Array,
+    matrix: Array,
+    start: Array,
+    lengths: Array,
+    squares: Array,
+    sizes: Array,
+) -> None:
+    """Squared norm of every row times a matrix, plus a start, and the size of the terms.
+
+    With one length for each row of the matrix, the size is the sum of |x| times length.
+    """
+    rows = sparse.csr_array((data, indices, indptr), shape=(len(squares), len(matrix)))
+    step = max(1, BLOCK // max(1, len(start)))
+    for first in range(0, len(squares), step):
+        block = slice(first, first + step)
+        squares[block] = np.square(sparse.csr_array(rows[block]) @ matrix + start).sum(axis=1)
+    sizes[:] = abs(rows) @ lengths
+
+
+def dense_mapped(
+    rows: Array, matrix: Array, start: Array, lengths: Array, squares: Array, sizes: Array
+) -> None:
+    """As ``csr_mapped``, for dense records."""
+    step = max(1, BLOCK // max(1, len(start), rows.shape[1]))
+    for first in range(0, len(rows), step):
+        block = slice(first, first + step)
+        # Not by BLAS, whose rounding may depend on where a record stands.
+        mapped = np.einsum("ij,jk->ik", rows[block], matrix) + start
+        squares[block] = np.square(mapped).sum(axis=1)
+        sizes[block] = (np.abs(rows[block]) * lengths).sum(axis=1)
+
+
+def csr_squares(
+    indptr: NDArray,
+    indices: NDArray,
+    data: Array,
+    factor: Array,
+    center: Array,
+    change: Array,
+    size: Array,
+) -> None:
+    """What the stored entries of each row add to the squared norm, and the size of the terms.
+
+    With x an entry times its factor, and c its center: x (x - 2c), and x^2 + 2 |x c|.
+    """
+    rows = np.repeat(np.arange(len(change)), np.diff(indptr))
+    _add_squares(data, rows, indices, factor, center, change, size)
+
+
+def csc_squares(
+    indptr: NDArray,
+    indices: NDArray,
+    data: Array,
+    factor: Array,
+    center: Array,
+    change: Array,
+    size: Array,
+) -> None:
+    """As ``csr_squares``, with records stored by columns."""
+    columns = np.repeat(np.arange(len(factor)), np.diff(indptr))
+    _add_squares(data, indices, columns, factor, center, change, size)
+
+
+def dense_squares(rows: Array, factor: Array, shift: Array, out: Array) -> None:
+    """Squared norm of every row, after shift and scale."""
+    for block in _blocks(rows):
+        out[block] = np.square((rows[block] - shift) * factor).sum(axis=1)
+
+
+def _add_squares(
+    data: Array,
+    rows: NDArray,
+    columns: NDArray,
+    factor: Array,
+    center: Array,
+    change: Array,
+    size: Array,
+) -> None:
+    x, c, n = data * factor[columns], 2 * center[columns], len(change)
+    change += np.bincount(rows, weights=x * (x - c), minlength=n)
+    size += np.bincount(rows, weights=x * x + np.abs(x * c), minlength=n)
+
+
+def _blocks(rows: Array) -> list[slice]:
+    step = max(1, BLOCK // max(1, rows.shape[1]))
+    return [slice(start, start + step) for start in range(0, len(rows), step)]

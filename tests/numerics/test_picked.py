@@ -1,0 +1,83 @@
+"""Columns of stored records: picked, made dense, clipped."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from sparsedp._kernels import COMPILED, entries_reference
+from sparsedp.data import picked
+
+KERNELS = {"reference": entries_reference}
+if COMPILED:
+    from sparsedp._kernels import entries as compiled
+
+    KERNELS["compiled"] = compiled
+
+
+def wide_indices(X):
+    """Records by rows, with indices of 64 bits."""
+    rows = sparse.csr_array(X)
+    rows.indices, rows.indptr = rows.indices.astype(np.int64), rows.indptr.astype(np.int64)
+    return rows
+
+
+STORAGES = {
+    "dense": np.asarray,
+    "fortran": np.asfortranarray,
+    "csr": sparse.csr_array,
+    "csr 64": wide_indices,
+    "csc": sparse.csc_array,
+}
+
+
+@pytest.fixture(params=list(KERNELS))
+def kernel(request, monkeypatch):
+    monkeypatch.setattr(picked, "kernel", KERNELS[request.param])
+
+
+@pytest.fixture(params=list(STORAGES))
+def store(request):
+    return STORAGES[request.param]
+
+
+def matrix():
+    """Sparse, with empty rows at the end and in the middle."""
+    rng = np.random.default_rng(10)
+    X = rng.normal(size=(40, 9)) * (rng.random((40, 9)) < 0.4)
+    X[5] = X[-1] = 0
+    return X
+
+
+def everything(storage):
+    """A dense copy."""
+    d = storage.shape[1]
+    return picked.dense(storage, 0, np.zeros(d), np.ones(d))
+
+
+def test_picked_columns_are_those_of_the_matrix(kernel, store):
+    X, chosen = matrix(), np.array([7, 0, 3])
+    storage = store(X)
+    some = picked.picked(storage, chosen)
+    np.testing.assert_array_equal(everything(some), X[:, chosen])
+    more = np.array([8, 1])
+    wide = picked.widened(some, storage, chosen, more)
+    np.testing.assert_array_equal(everything(wide), X[:, [7, 0, 3, 8, 1]])
+    assert picked.picked(storage, np.zeros(0, dtype=int)).shape == (40, 0)
+
+
+@pytest.mark.parametrize("first", [0, 4, 9])
+def test_dense_columns_are_shifted_and_scaled_entry_by_entry(kernel, store, first):
+    X, rng = matrix(), np.random.default_rng(11)
+    shift, scale = rng.normal(size=9 - first), rng.uniform(0.5, 2, 9 - first)
+    found = picked.dense(store(X), first, shift, scale)
+    np.testing.assert_array_equal(found, (X[:, first:] - shift) / scale)
+    assert found.flags.c_contiguous
+
+
+@pytest.mark.parametrize("form", ["csr", "csr 64", "csc"])
+def test_entries_are_clipped_to_the_bounds_of_their_column(kernel, form):
+    X, rng = matrix(), np.random.default_rng(12)
+    lower, upper = -rng.random(9), rng.random(9)
+    storage = STORAGES[form](X)
+    picked.clip_entries(storage, lower, upper)
+    np.testing.assert_array_equal(storage.toarray(), np.clip(X, lower, upper))

@@ -338,8 +338,20 @@ def test_rows_takes_a_mask_only_so_that_no_record_counts_twice():
         data.rows([0, 0, 1])
 
 
-def test_a_sparse_index_beyond_the_matrix_is_refused():
+@pytest.mark.parametrize("index", [77, -1, 2**32])
+def test_a_sparse_index_beyond_the_matrix_is_refused(index):
     X = sparse.csr_array(np.eye(3))
-    X.indices[0] = 77
+    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    X.indices[0] = index  # the last would be zero in 32 bits
     with pytest.raises(ValueError):
         Dataset.clip(X, [0, 1, 0], BOX)
+
+
+def test_sparse_indices_are_kept_in_32_bits_where_these_suffice():
+    X = sparse.csr_array(np.eye(3))
+    wide = sparse.csr_array(
+        (X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)), shape=X.shape
+    )
+    for form in (wide, wide.tocsc(), wide.tocoo()):
+        storage = Dataset.clip(form, [0, 1, 0], BOX).storage
+        assert storage.indices.dtype == storage.indptr.dtype == np.int32

@@ -125,11 +125,11 @@ static void refresh(walk_t *s) {
         /* Half of how far it went this time: more room is a cheap rebuild away. */
         if (s->drifted > 0) s->planned = 0.5 * s->drifted;
         /* One failure may be chance. Steps get smaller like 1 / t: after several it is worth
-           another try an eighth later at most. */
+           another try a quarter later at most. */
         s->failures = average > 0.9 * s->refresh_time ? s->failures + 1 : 0;
         if (s->failures > 1 && !s->never_eager) {
-            int64_t eighth = 1 + s->t / 8, longest = 1 << (s->failures < 9 ? s->failures : 9);
-            s->eager_until = s->t + (eighth < longest ? eighth : longest);
+            int64_t quarter = 1 + s->t / 4, longest = 1 << (s->failures < 9 ? s->failures : 9);
+            s->eager_until = s->t + (quarter < longest ? quarter : longest);
         }
     }
     s->anchor_step = s->t;

@@ -19,7 +19,7 @@
 #define HALVING_HIGH 0x1.62e42fefa38p-1 /* ln 2 to 41 bits: its products with exponents are exact */
 #define HALVING_LOW 0x1.ef35793c7673p-45 /* the rest */
 
-/* exp(x) for |x| <= FARTHEST, to 1 unit in the last place: 2^k times a polynomial in the rest. */
+/* exp(x) for |x| <= FARTHEST: 2^k times a polynomial in the rest, which is at most half of ln 2. */
 static inline double exponential(double x) {
     double shifted = x * PER_HALVING + SHIFTER, k = shifted - SHIFTER;
     double r = (x - k * HALVING_HIGH) - k * HALVING_LOW;

@@ -23,8 +23,8 @@ HALVING = (float.fromhex("0x1.62e42fefa38p-1"), float.fromhex("0x1.ef35793c7673p
 def logistic(margins: Array, target: Array, out: Array) -> None:
     """Probability minus label.
 
-    The probability is off by at most 3 units in its last place, for margins within 708; beyond, it
-    is that of 708.
+    The probability is right to a few units in its last place (the tests allow 4), for margins
+    within 708; beyond, it is that of 708.
     """
     x = np.clip(-margins, -FARTHEST, FARTHEST)
     out[:] = 1.0 / (1.0 + _exponential(x)) - target

@@ -71,6 +71,10 @@ def _canonical(X: Any) -> Storage:
         clean = sparse.coo_array((data, (entries.row, entries.col)), shape=X.shape).tocsr()
     clean.check_format(full_check=True)
     clean.sum_duplicates()
+    # Only now that no index is out of range: one that is could be in range after the cast.
+    if max(*clean.shape, clean.nnz) <= np.iinfo(np.int32).max:
+        clean.indices = clean.indices.astype(np.int32, copy=False)
+        clean.indptr = clean.indptr.astype(np.int32, copy=False)
     return clean
 
 

@@ -61,10 +61,10 @@ def _prepare(data: Dataset) -> CompactColumns:
     else:
         arrays = _sparse(data)
     order, indptr, rows, values, dense, offsets, sums, norms = arrays
-    if data.intercept:  # the last: its norm is not above the bound on any other, or is raised
-        sums, norms = np.append(sums, max(n, sums[-1])), np.append(norms, np.sqrt(n))
-        order = np.append(order, d)
-    sums, norms, order = _rounded_up(sums), _rounded_up(norms), order.astype(np.int32)
+    if data.intercept:  # the last: no bound on a norm is higher, or its own is raised
+        one, two = _rounded_up(np.array([n, np.sqrt(n)]))
+        sums, norms = np.append(sums, max(one, sums[-1])), np.append(norms, two)
+        order = np.append(order, np.int32(d))
     coarse = () if dense is None else coarse_copy(dense, n)
     target = np.ascontiguousarray(data.target, dtype=np.float64)
     held = (indptr, rows, values, dense, offsets, target, sums, norms, order, *coarse)
@@ -89,8 +89,8 @@ def _dense(data: Dataset) -> tuple[Any, ...]:
         squares[part] = np.square(dense[part], dtype=np.float64).sum(axis=1)
     order = _by_norm(sums)
     kernel.reorder(dense, order)
-    norms = np.sqrt(squares)[order]
-    return order, None, None, None, dense.reshape(-1), None, sums[order], norms
+    sums, norms = _rounded_up(sums[order]), _rounded_up(np.sqrt(squares[order]))
+    return order, None, None, None, dense.reshape(-1), None, sums, norms
 
 
 def _sparse(data: Dataset) -> tuple[Any, ...]:
@@ -105,8 +105,10 @@ def _sparse(data: Dataset) -> tuple[Any, ...]:
     if offsets is not None:  # entries left out are minus the offset
         sums += n * np.abs(offsets)
     order = _by_norm(sums)
-    sums, norms = sums[order], np.sqrt(squares)[order]
-    indptr = np.concatenate([[0], np.cumsum(counts[order])])
+    sums, norms = _rounded_up(sums[order]), _rounded_up(np.sqrt(squares[order]))
+    indptr = np.zeros(d + 1, dtype=np.int64)
+    np.cumsum(counts[order], out=indptr[1:])
+    del squares, counts  # there can be as many columns as entries
     places = np.empty(d, dtype=np.int64)
     places[order] = indptr[:-1]
     rows = np.empty(storage.nnz, dtype=np.uint16 if n <= 2**16 else np.int32)
@@ -114,7 +116,7 @@ def _sparse(data: Dataset) -> tuple[Any, ...]:
     if by_row:
         kernel.compact_rows(starts, indices, storage.data, scale, places, rows, values)
     else:
-        to = np.repeat(places - starts[:-1], counts) + np.arange(storage.nnz)
+        to = np.repeat(places - starts[:-1], np.diff(starts)) + np.arange(storage.nnz)
         rows[to], values[to] = indices, storage.data / scale[column]
     if offsets is None:
         np.clip(values, -1, 1, out=values)
@@ -125,7 +127,8 @@ def _sparse(data: Dataset) -> tuple[Any, ...]:
     offsets = np.ascontiguousarray(offsets[order])
     each = np.repeat(offsets, np.diff(indptr))
     values = _within(values, each - 1, each + 1)
-    return order, indptr, rows, values, None, offsets, sums, np.full(d, np.sqrt(n))
+    norms = np.full(d, _rounded_up(np.sqrt(n)))
+    return order, indptr, rows, values, None, offsets, sums, norms
 
 
 def _by_norm(sums: np.ndarray) -> np.ndarray:

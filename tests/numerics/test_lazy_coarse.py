@@ -5,7 +5,6 @@ Chi-square tests as in test_lazy.py: seeds are fixed, a test fails below p = 1e-
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
 from sparsedp._kernels import COMPILED
 from sparsedp.data.bounds import Bounds
@@ -39,11 +38,9 @@ PATHS = {
 
 
 def records(loss, layout):
-    """Dense records in the unit box, in a box per feature with constants; or sparse ones."""
+    """Records in the unit box, or in a box per feature with an intercept; two are constant."""
     rng = np.random.default_rng(4)
     X = rng.uniform(-1, 1, (N, D)) * rng.choice([1.0, 1e-3, 1e-30], D, p=[0.8, 0.1, 0.1])
-    if layout != "dense":
-        X *= rng.random((N, D)) < 0.5
     X[:, 1], X[:, 2] = 0.0, 0.75
     bounds, intercept = Bounds(-1, 1), False
     if layout == "boxed":
@@ -52,9 +49,7 @@ def records(loss, layout):
     k = LOSSES[loss][1]
     how = {"target_bounds": (-1, 1)} if loss == "squared" else {"classes": range(max(k, 2))}
     y = rng.uniform(-1, 1, N) if loss == "squared" else rng.integers(0, max(k, 2), N)
-    data = Dataset.clip(
-        csr_array(X) if layout == "sparse" else X, y, bounds, intercept=intercept, **how
-    )
+    data = Dataset.clip(X, y, bounds, intercept=intercept, **how)
     return data, data.columns(np.arange(data.n_columns)).astype(np.float32).astype(float)
 
 

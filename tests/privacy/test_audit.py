@@ -242,7 +242,7 @@ def unclipped(data, original=compact._dense):
 def test_half_the_noise_is_convicted(compiled, monkeypatch):
     monkeypatch.setattr(compact, "_dense", unclipped)
     monkeypatch.setattr(compact, "COMPILED", compact.COMPILED and compiled)
-    result = audit(HalfTheNoise(n_steps=20), Squared(), 2.0, 0.01, runs=60, seed=7)
+    result = audit(HalfTheNoise(n_steps=20), Squared(), 2.0, 0.01, runs=120, seed=8)
     assert result.verdict == "violated"
     assert result.movement == pytest.approx(2)
     assert "times as far as declared" in result.fault

@@ -72,7 +72,7 @@ def _canonical(X: Any) -> Storage:
     clean.check_format(full_check=True)
     clean.sum_duplicates()
     # Only now that no index is out of range: one that is could be in range after the cast.
-    if max(*clean.shape, clean.nnz) <= np.iinfo(np.int32).max:
+    if max(*X.shape, clean.nnz) <= np.iinfo(np.int32).max:
         clean.indices = clean.indices.astype(np.int32, copy=False)
         clean.indptr = clean.indptr.astype(np.int32, copy=False)
     return clean

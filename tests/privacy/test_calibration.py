@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sparsedp.privacy.accountants import PrivacyProfile, gaussian_mu, zcdp_epsilon, zcdp_rho
-from sparsedp.privacy.calibrate import calibrate
+from sparsedp.privacy.calibrate import LARGEST_EPSILON, calibrate
 from sparsedp.privacy.events import Gaussians, PureReleases, Selections
 from sparsedp.privacy.schedule import Count, Perturb, Schedule, Select
 
@@ -161,3 +161,9 @@ class TestRefusals:
             Schedule((Select(1), Select(2)))
         with pytest.raises(ValueError, match="rest"):
             Schedule((Count(0.5), Count(0.5, name="other")))
+
+
+def test_an_enormous_budget_is_spent_as_far_as_it_matters():
+    schedule = Schedule((Select(20, share=0.5), Perturb(0.5), Count(0.1)))
+    largest = check(schedule, LARGEST_EPSILON, 1e-5)
+    assert calibrate(schedule, 1e9, 1e-5) == largest

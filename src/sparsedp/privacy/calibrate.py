@@ -25,6 +25,10 @@ from sparsedp.privacy.schedule import Count, Minimize, Perturb, PureMinimize, Sc
 TOLERANCE = 1e-3
 """What may be left unused: of epsilon at the given delta, and of mu."""
 
+LARGEST_EPSILON = 10_000.0
+"""Larger budgets are spent up to here: there is hardly any noise left, and profiles of selections
+take the longer the more epsilon there is."""
+
 
 @lru_cache(maxsize=256)
 def calibrate(schedule: Schedule, epsilon: float, delta: float) -> tuple[Event, ...]:
@@ -46,12 +50,14 @@ def calibrate(schedule: Schedule, epsilon: float, delta: float) -> tuple[Event, 
     -----
     *Privacy.* The returned events themselves have been accounted for:
     ``PrivacyProfile(events).delta(epsilon) <= delta``. At ``delta`` they use more than 99 % of
-    ``epsilon``, unless there are only counts, which cost what they ask for.
+    ``epsilon`` (or of `LARGEST_EPSILON`, where that is less), unless there are only counts, which
+    cost what they ask for.
     """
     if not (math.isfinite(epsilon) and epsilon > 0):
         raise ValueError(f"epsilon must be a positive finite number, got {epsilon!r}")
     if not 0 < delta < 1:
         raise ValueError(f"delta must lie strictly between 0 and 1, got {delta!r}")
+    epsilon = min(epsilon, LARGEST_EPSILON)
     if schedule.total_share == 0:
         return _events(schedule, epsilon, 0.0)
 

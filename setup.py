@@ -1,5 +1,6 @@
 """Compile the hot loops; without a compiler the package installs all the same and runs on NumPy."""
 
+import os
 from pathlib import Path
 
 import numpy
@@ -12,6 +13,12 @@ KERNELS = Path("src/sparsedp/_kernels")
 
 class BuildIfPossible(build_ext):
     """Go on without a kernel that does not compile: its NumPy reference takes over."""
+
+    def finalize_options(self):
+        """Compile as many kernels at a time as there are cores, unless told otherwise."""
+        super().finalize_options()
+        if self.parallel is None:
+            self.parallel = os.cpu_count() or 1
 
     def build_extension(self, ext):
         """Compile one kernel."""

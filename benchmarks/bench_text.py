@@ -54,10 +54,10 @@ over after few steps has paid for finding out.
 **Other solvers over their products.** On a9a and w8a a product takes half a millisecond, so that
 what lies between products shows. Of the time of `Pursuit` there
 (`python benchmarks/solver_speed.py --data DIR --profile a9a Pursuit`, and w8a) 38 and 39 % are
-products, 15 and 16 % picking the columns of newly chosen features out of sparse rows, once per round
-(17 and 6 rounds), 3 and 4 % derivatives; noise, selections and the rest of some 18,000 and 10,000
-calls of Python and NumPy take what is left, none of them more than 3 %. Of `IGHT` on a9a 59 % are
-products, the rest is spread in the same way.
+products, 15 and 16 % picking the columns of newly chosen features out of sparse rows, once per
+round (17 and 6 rounds), 3 and 4 % derivatives; noise, selections and the rest of some 18,000 and
+10,000 calls of Python and NumPy take what is left, none of them more than 3 %. Of `IGHT` on a9a
+59 % are products, the rest is spread in the same way.
 """,
 }
 """Why a figure was missed."""

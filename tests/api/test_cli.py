@@ -231,11 +231,23 @@ def test_a_ledger_is_charged_and_refuses(folder):
     assert "Left    epsilon = 1, delta = 9e-05" in run("ledger", "l").stdout
     shown = json.loads(run("ledger", "l", "--json").stdout)
     assert shown["history"][0]["epsilon"] == 2
+    assert "together" not in run("ledger", "l").stdout
     assert "made once" in refused("ledger", "l", "--create", "--epsilon", "9", "--delta", "0")
     assert "cannot be changed" in refused("ledger", "l", "--epsilon", "9")
     assert "Nothing has been" in run("ledger", "k", "--create", "--epsilon", 1, "--delta", 0).stdout
     Path("text").write_text("no database")
     assert "not a ledger" in refused("ledger", "text")
+
+
+def test_a_ledger_shows_what_planned_charges_cost(folder):
+    ledger = Ledger(20.0, 1e-5, folder / "many")
+    for _ in range(100):
+        ledger.charge(0.1, 1e-8)
+    assert "together they cost\nepsilon = 4.33 at delta = 1e-05" in run("ledger", "many").stdout
+    shown = json.loads(run("ledger", "many", "--json").stdout)
+    assert shown["planned_total"] == ledger.planned_total()
+    assert shown["remaining"]["epsilon"] == 10.0
+
 
 
 def _fit_arguments() -> tuple[str, ...]:

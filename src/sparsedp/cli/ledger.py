@@ -37,12 +37,13 @@ def command(
         if not file.exists():
             raise ValueError(f"there is no ledger at {file}: make one by --create")
         opened = Ledger(path=file)
-    left, history = opened.remaining(), opened.history()
+    left, history, planned = opened.remaining(), opened.history(), opened.planned_total()
     if as_json:
         echo_json(
             {
                 "budget": {"epsilon": opened.epsilon, "delta": opened.delta},
                 "remaining": left._asdict(),
+                "planned_total": planned,
                 "history": [charge._asdict() for charge in history],
             }
         )
@@ -56,3 +57,9 @@ def command(
     rows += [[c.time, c.what, c.neighbors, f"{c.epsilon:g}", f"{c.delta:g}"] for c in history]
     for line in table_lines(rows, left=3):
         click.echo(line)
+    if len(history) > 1 and planned < sum(charge.epsilon for charge in history) * (1 - 1e-9):
+        click.echo(
+            "If the number of these charges and their sizes were fixed before the first of them, "
+            f"together they cost\nepsilon = {planned:.4g} at delta = {opened.delta:g}. "
+            "What is left is reckoned by their sum."
+        )

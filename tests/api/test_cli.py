@@ -249,7 +249,6 @@ def test_a_ledger_shows_what_planned_charges_cost(folder):
     assert shown["remaining"]["epsilon"] == 10.0
 
 
-
 def _fit_arguments() -> tuple[str, ...]:
     return ("fit", "people.csv", "--bounds", "bounds.toml", "--drop", "price", *PRIVACY, *QUICK)
 

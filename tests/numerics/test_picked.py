@@ -65,6 +65,24 @@ def test_picked_columns_are_those_of_the_matrix(kernel, store):
     assert picked.picked(storage, np.zeros(0, dtype=int)).shape == (40, 0)
 
 
+@pytest.mark.parametrize("form", ["csr", "csr 64"])
+def test_columns_whose_entries_are_known_are_the_same(kernel, form):
+    X, chosen, more = matrix(), np.array([7, 0, 3]), np.array([8, 1])
+    X[:, 1] = 0  # a column without entries
+    storage = STORAGES[form](X)
+    some = picked.picked(storage, chosen)
+    known = picked.ByColumn.of(storage)
+    for j in range(9):
+        at = known.positions[known.starts[j] : known.starts[j + 1]]
+        np.testing.assert_array_equal(storage.data[at], X[X[:, j] != 0, j])
+    plain = picked.widened(some, storage, chosen, more)
+    found = picked.widened(some, storage, chosen, more, known)
+    again = picked.widened(some, storage, chosen, more, known)  # what is known stays as it is
+    for name in ("indptr", "indices", "data"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(plain, name))
+        np.testing.assert_array_equal(getattr(again, name), getattr(plain, name))
+
+
 @pytest.mark.parametrize("first", [0, 4, 9])
 def test_dense_columns_are_shifted_and_scaled_entry_by_entry(kernel, store, first):
     X, rng = matrix(), np.random.default_rng(11)

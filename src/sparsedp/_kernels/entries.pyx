@@ -1,6 +1,7 @@
 """Stored entries of sparse records, compiled; see ``entries_reference`` for the contract."""
 
 from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memcpy
 
 ctypedef fused index:
     int32_t
@@ -45,6 +46,67 @@ def append(
                     t -= 1
                 new_indices[t], new_data[t] = place, x
             new_indptr[i + 1] = <index>q
+
+
+def by_column(const index[::1] indices, index[::1] starts, index[::1] positions):
+    """Positions of the entries of each column, in order, from its start on."""
+    cdef Py_ssize_t p, j
+    with nogil:
+        for p in range(indices.shape[0]):
+            starts[indices[p] + 1] += 1
+        for j in range(starts.shape[0] - 1):
+            starts[j + 1] += starts[j]
+        for p in range(indices.shape[0]):
+            j = indices[p]
+            positions[starts[j]] = <index>p
+            starts[j] += 1
+        for j in range(starts.shape[0] - 1, 0, -1):
+            starts[j] = starts[j - 1]
+        starts[0] = 0
+
+
+def insert(
+    const index[::1] old_indptr,
+    const index[::1] old_indices,
+    const double[::1] old_data,
+    const index[::1] indptr,
+    const double[::1] data,
+    const index[::1] positions,
+    index[::1] heads,
+    const index[::1] ends,
+    index first,
+    index[::1] new_indptr,
+    index[::1] new_indices,
+    double[::1] new_data,
+):
+    """Rows with the entries of a few columns after those that are there; positions are known."""
+    cdef Py_ssize_t i, c, q = 0, copied = 0, n_old = old_indices.shape[0], run
+    cdef index end, next_one = 0, after = positions.shape[0]
+    with nogil:
+        new_indptr[0] = 0
+        for i in range(indptr.shape[0] - 1):
+            end = indptr[i + 1]
+            if next_one < end:
+                # What is there stays together from one new entry to the next.
+                run = old_indptr[i + 1] - copied
+                if run:
+                    memcpy(&new_indices[q], &old_indices[copied], run * sizeof(index))
+                    memcpy(&new_data[q], &old_data[copied], run * sizeof(double))
+                    q += run
+                    copied += run
+                next_one = after
+                for c in range(heads.shape[0]):
+                    if heads[c] < ends[c] and positions[heads[c]] < end:
+                        new_indices[q] = <index>(first + c)
+                        new_data[q] = data[positions[heads[c]]]
+                        q += 1
+                        heads[c] += 1
+                    if heads[c] < ends[c] and positions[heads[c]] < next_one:
+                        next_one = positions[heads[c]]
+            new_indptr[i + 1] = <index>(q + old_indptr[i + 1] - copied)
+        if copied < n_old:
+            memcpy(&new_indices[q], &old_indices[copied], (n_old - copied) * sizeof(index))
+            memcpy(&new_data[q], &old_data[copied], (n_old - copied) * sizeof(double))
 
 
 def spread(

@@ -36,6 +36,44 @@ def append(
     new_data[: len(order)] = np.concatenate([old_data, data[kept]])[order]
 
 
+def by_column(indices: NDArray, starts: NDArray, positions: NDArray) -> None:
+    """Positions of the entries of each column, in order, from its start on.
+
+    ``starts`` comes as zeros, one more than there are columns.
+    """
+    positions[:] = np.argsort(indices, kind="stable")
+    np.cumsum(np.bincount(indices, minlength=len(starts) - 1), out=starts[1:])
+
+
+def insert(
+    old_indptr: NDArray,
+    old_indices: NDArray,
+    old_data: Array,
+    indptr: NDArray,
+    data: Array,
+    positions: NDArray,
+    heads: NDArray,
+    ends: NDArray,
+    first: int,
+    new_indptr: NDArray,
+    new_indices: NDArray,
+    new_data: Array,
+) -> None:
+    """Rows with the entries of a few columns after those that are there; positions are known.
+
+    Column ``first + c`` gets the entries at ``positions[heads[c] : ends[c]]``.
+    """
+    parts = [positions[head:end] for head, end in zip(heads, ends, strict=True)]
+    found = np.concatenate(parts)
+    numbers = np.repeat(np.arange(first, first + len(parts)), [len(part) for part in parts])
+    rows = np.concatenate([_rows(old_indptr), np.searchsorted(indptr, found, side="right") - 1])
+    order = np.lexsort((np.concatenate([old_indices, numbers]), rows))
+    new_indptr[0] = 0
+    np.cumsum(np.bincount(rows, minlength=len(indptr) - 1), out=new_indptr[1:])
+    new_indices[: len(order)] = np.concatenate([old_indices, numbers])[order]
+    new_data[: len(order)] = np.concatenate([old_data, data[found]])[order]
+
+
 def spread(
     indptr: NDArray,
     indices: NDArray,

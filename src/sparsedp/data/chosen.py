@@ -34,6 +34,8 @@ class Chosen:
         A column is ``(storage - shift) / scale``.
     most_together : int or None
         As in `Dataset`.
+    known : ByColumn or None
+        Where entries stand in the block, for columns to come. Private.
     """
 
     storage: Any
@@ -42,6 +44,7 @@ class Chosen:
     shift: Array
     scale: Array
     most_together: int | None = None
+    known: picked.ByColumn | None = None
 
     @classmethod
     def of(
@@ -49,10 +52,17 @@ class Chosen:
     ) -> "Chosen":
         """Take columns from a block, after those that were taken before."""
         shift, scale = block.shift, block.scale
+        known = None
         if before is None:
             storage = picked.picked(block.storage, features)
         else:
-            storage = picked.widened(before.storage, block.storage, before.features, features)
+            # Who takes few columns at a time will come again. Not for one block of many, which
+            # would all keep this much more in memory.
+            if block.most_together is None and len(features) <= picked.FEW and _by_rows(block):
+                known = before.known or picked.ByColumn.of(block.storage)
+            storage = picked.widened(
+                before.storage, block.storage, before.features, features, known
+            )
             features = np.concatenate([before.features, features])
         return cls(
             storage,
@@ -61,6 +71,7 @@ class Chosen:
             np.zeros(len(features)) if shift is None else shift[features],
             np.ones(len(features)) if scale is None else scale[features],
             block.most_together,
+            known,
         )
 
     def margins(self, weights: Array) -> Array:
@@ -118,3 +129,7 @@ class Chosen:
             np.concatenate([total.low[None], pair.low]),
         )
         return products.mapped(np.concatenate([matrix[:1], inside]), whole)
+
+
+def _by_rows(block: Dataset) -> bool:
+    return not isinstance(block.storage, np.ndarray) and block.storage.format == "csr"

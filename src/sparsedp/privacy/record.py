@@ -33,6 +33,9 @@ class PrivacyRecord:
         What the reader must know: assumptions, and why a claim is not proven.
     versions : dict
         Of the software.
+    ledger : dict or None
+        Where the fit was charged: ``id`` of the ledger, ``line`` of the charge and the hash of the
+        ledger's lines up to it (``head``), which no other history of the ledger has.
     """
 
     epsilon: float
@@ -49,6 +52,7 @@ class PrivacyRecord:
     seeded: bool
     notes: tuple[str, ...]
     versions: dict[str, str]
+    ledger: dict[str, Any] | None = None
 
     @property
     def private(self) -> bool:

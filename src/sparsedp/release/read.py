@@ -98,7 +98,10 @@ def fields_of(text: str, where: str) -> dict[str, Any]:
 
 
 def _check_privacy(privacy: Any, need: Callable[[bool, str], None]) -> None:
-    _check_keys(privacy, set(PRIVACY), "privacy", need)
+    need(isinstance(privacy, dict), "privacy must be an object")
+    _check_ledger(privacy.get("ledger"), need)
+    named = {key: value for key, value in privacy.items() if key != "ledger"}
+    _check_keys(named, set(PRIVACY), "privacy", need)
     for name, kind in PRIVACY.items():
         right = isinstance(privacy[name], kind) and (
             kind is bool or not isinstance(privacy[name], bool)
@@ -118,6 +121,16 @@ def _check_privacy(privacy: Any, need: Callable[[bool, str], None]) -> None:
         "privacy.epsilon contradicts privacy.calibration",
     )
     need(all(isinstance(event, dict) for event in privacy["events"]), "an event is not an object")
+
+
+def _check_ledger(charged: Any, need: Callable[[bool, str], None]) -> None:
+    """Where the fit was charged; models from before version 0.2 do not say so."""
+    if charged is None:
+        return
+    need(isinstance(charged, dict), "privacy.ledger must be an object")
+    _check_keys(charged, {"id", "line", "head"}, "privacy.ledger", need)
+    right = all(isinstance(charged[name], str) for name in ("id", "head"))
+    need(right and type(charged["line"]) is int and charged["line"] > 0, "privacy.ledger is wrong")
 
 
 def _check_classes(task: str, classes: Any, need: Callable[[bool, str], None]) -> int:

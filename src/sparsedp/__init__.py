@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sparsedp.privacy.published import UnprovenGuarantee
     from sparsedp.privacy.record import PrivacyRecord
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOME = {
     "Bounds": "sparsedp.data.bounds",

@@ -11,11 +11,13 @@ from sparsedp import (
     BudgetExceeded,
     Ledger,
     PrivateSearchCV,
+    RecordBlocks,
     SparseLinearRegression,
     SparseLogisticRegression,
 )
 from sparsedp.data.synthetic import sparse_glm
-from sparsedp.estimators.trial import Trial
+from sparsedp.estimators.grid import TUNABLE, candidates
+from sparsedp.estimators.trial import Problem, Trial
 from sparsedp.mechanisms import KeyStream
 from sparsedp.mechanisms.trials import n_trials
 from sparsedp.privacy import Count, Perturb, Schedule, Select, zcdp_rho
@@ -28,7 +30,7 @@ from sparsedp.privacy.repeat import (
     trial_rho,
 )
 from sparsedp.release import PublishedModel, write_report
-from sparsedp.solvers import FrankWolfe, Solution, Sparsifier
+from sparsedp.solvers import ADMM, FrankWolfe, Screened, Solution, Sparsifier
 
 
 @pytest.mark.parametrize(
@@ -108,14 +110,17 @@ def test_every_record_scores_between_zero_and_one():
         X, y, bounds = data(task, n=300)
         target = {"target_bounds": (y.min(), y.max())} if task == "linear" else {}
         fit = SparseLinearRegression if task == "linear" else SparseLogisticRegression
-        model = fit(epsilon=1.0, delta=1e-5, bounds=bounds, **target)
+        model = fit(bounds=bounds, **target)
         if task != "linear":
             model.set_params(classes=np.unique(y))
+        problem = Problem.of(candidates(model, {}, epsilon=1.0, delta=1e-5)[0], X, y)
         for i in range(0, 300, 7):
             scoring = np.zeros(300, dtype=bool)
             scoring[i] = True
-            trial = Trial.of(model, X, y, scoring, 0.01)
+            trial = Trial.of(problem, scoring, 0.01)
             wild = 100 * np.random.default_rng(i).normal(size=trial.public.weights_shape)
+            assert 0 <= trial._score(Solution(weights=wild)) <= 1
+            wild[i % 5] = np.inf  # zeros of the record then have no margin
             assert 0 <= trial._score(Solution(weights=wild)) <= 1
 
 
@@ -178,3 +183,131 @@ def test_record_says_how_many_records_a_trial_needs():
         for model in (search, half)
     ]
     assert 120 < needed[0] < needed[1]
+
+
+GUARANTEE = {
+    "epsilon": [50.0, 0.1],
+    "delta": [0.1, 1e-5],
+    "neighbors": ["replace_one", "add_remove"],
+    "ledger": [None],
+    "random_state": [0, None],
+    "rho": [5.0],
+    "invalid": ["replace", "raise"],
+    "classes": [None, (0, 1)],
+    "verbose": [True],
+    "estimator__epsilon": [50.0],
+    "solver__calibration": ["published"],
+}
+
+
+@pytest.mark.parametrize("name", GUARANTEE)
+@pytest.mark.parametrize("kind", ["dict", "list"])
+def test_a_grid_does_not_decide_about_the_guarantee(name, kind):
+    # Review finding: epsilon=[50, 0.1] ran trials at rho = 17.8 under a record that said 0.1.
+    X, y, bounds = data(n=200)
+    grid = {name: GUARANTEE[name]}
+    ledger = Ledger(epsilon=100, delta=1e-3)
+    search = PrivateSearchCV(
+        SparseLogisticRegression(bounds=bounds),
+        grid if kind == "dict" else [GRID, grid],
+        epsilon=1.0,
+        delta=1e-5,
+        ledger=ledger,
+    )
+    for act in (search.price, lambda: search.fit(X, y)):
+        with pytest.raises(ValueError, match=f"not {name}: what sets the guarantee"):
+            act()
+    assert ledger.history() == []
+
+
+def test_what_a_grid_may_vary_are_parameters_of_the_estimators():
+    parameters = set(SparseLogisticRegression().get_params())
+    assert set(TUNABLE) < parameters
+    assert parameters & set(GUARANTEE) | {"rho"} >= parameters - set(TUNABLE)
+
+
+def test_only_our_estimators_without_a_ledger_of_their_own():
+    from sklearn.pipeline import make_pipeline
+
+    X, y, bounds = data(n=200)
+    ledger = Ledger(epsilon=100, delta=1e-3)
+    model = SparseLogisticRegression(bounds=bounds)
+    for estimator, message in (
+        (make_pipeline(model), "got Pipeline"),
+        (PrivateSearchCV(model, GRID), "got PrivateSearchCV"),
+        (SparseLogisticRegression(bounds=bounds, ledger=ledger), "ledger to the search"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            PrivateSearchCV(estimator, GRID, epsilon=1.0, delta=1e-5).fit(X, y)
+    assert ledger.history() == []
+    with pytest.raises(ValueError, match="is empty"):
+        PrivateSearchCV(model, [], epsilon=1.0, delta=1e-5).fit(X, y)
+
+
+def test_settings_changed_later_are_those_that_count():
+    X, y, bounds = data(n=200)
+    ledger = Ledger(epsilon=100, delta=1e-3)
+    search = PrivateSearchCV(
+        SparseLogisticRegression(bounds=bounds, epsilon=50.0), GRID, epsilon=1.0, delta=1e-5
+    )
+    search.set_params(estimator__epsilon=70.0, epsilon=2.0, ledger=ledger)
+    search.fit(X, y)
+    assert [charge.epsilon for charge in ledger.history()] == [2.0]
+    assert search.privacy_.epsilon == search.privacy_.proven_epsilon == 2.0
+    search.set_params(param_grid={"epsilon": [9.0]})
+    with pytest.raises(ValueError, match="not epsilon"):
+        search.fit(X, y)
+
+
+def test_every_trial_costs_what_was_charged_whatever_its_candidate(monkeypatch):
+    X, y, bounds = data(n=200)
+    seen = []
+    run = Trial.run
+
+    def watched(trial, stream):
+        seen.append((trial.schedule, zcdp_rho(trial.events), zcdp_rho(trial.score_events)))
+        return run(trial, stream)
+
+    monkeypatch.setattr(Trial, "run", watched)
+    grid = {
+        "solver": ["pursuit", FrankWolfe(n_steps=7), Sparsifier(FrankWolfe(n_steps=20))],
+        "n_nonzero": [1, 5],
+        "bounds": [bounds, Bounds(-1, 1, row_norm=2.0)],
+        "fit_intercept": [True, False],
+    }
+    search = PrivateSearchCV(
+        SparseLogisticRegression(bounds=bounds), grid, epsilon=1.0, delta=1e-5, random_state=3
+    ).fit(X, y)
+    event = search.privacy_.events[0]
+    assert len({str(schedule) for schedule, _, _ in seen}) > 2
+    for _, model, score in seen:
+        for cost in (model, score):
+            assert event["rho_per_trial"] * (1 - 1e-6) < cost <= event["rho_per_trial"]
+    assert event["rho_per_trial"] <= search.price()["rho_per_trial"]
+    spent = repeated_epsilon(
+        event["rho_per_trial"], 1e-5, event["expected_trials"], event["distribution"]
+    )
+    assert 0.999 < spent <= 1.0
+
+
+def test_searches_records_in_blocks():
+    X, y, bounds = data(n=600)
+    records = RecordBlocks.from_arrays(X, y, rows_per_block=200)
+    model = SparseLogisticRegression(bounds=bounds, classes=(0, 1))
+    search = PrivateSearchCV(model, {"n_nonzero": [2, 3]}, epsilon=3.0, delta=1e-5, random_state=1)
+    in_blocks = search.fit(records).best_estimator_.coef_
+    np.testing.assert_allclose(search.fit(X, y).best_estimator_.coef_, in_blocks, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("solver", "message"),
+    [
+        (Screened(ADMM(noise="pure")), "Screened cannot share a budget with this ADMM"),
+        (Sparsifier(ADMM(noise="pure"), n_nonzero="count"), "leaves none, as its noise is pure"),
+    ],
+)
+def test_pure_noise_leaves_nothing_to_a_wrapper(solver, message):
+    X, y, bounds = data(n=200)
+    model = SparseLogisticRegression(epsilon=1.0, delta=1e-5, bounds=bounds, solver=solver)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y)

@@ -8,11 +8,20 @@ from scipy.special import expit, softmax
 
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.products import column_sums
-from sparsedp.estimators.fit import public_facts
+from sparsedp.estimators.fit import describe, public_facts
+from sparsedp.estimators.grid import Candidate
 from sparsedp.estimators.settings import Settings
 from sparsedp.losses import Logistic, Loss, Multinomial
 from sparsedp.mechanisms import KeyStream, NoisyCurator
-from sparsedp.privacy import Budget, Perturb, PublicFacts, Schedule, Sensitivity
+from sparsedp.privacy import (
+    Budget,
+    Perturb,
+    PublicFacts,
+    Schedule,
+    Sensitivity,
+    zcdp_rho,
+)
+from sparsedp.privacy.events import Event
 from sparsedp.privacy.repeat import events_at
 from sparsedp.solvers import Solution
 
@@ -22,39 +31,68 @@ ONE_RECORD = Sensitivity(add_remove=1.0, replace_one=1.0)
 
 
 @dataclass(frozen=True)
-class Trial:
-    """A candidate, ready to be fitted and scored any number of times at rho-zCDP each."""
+class Problem:
+    """A candidate and the records that have come through its gate."""
 
     estimator: Any
     settings: Settings
-    training: Dataset
-    validation: Dataset
+    data: Dataset
     loss: Loss
     declared: dict[str, Any]
-    public: PublicFacts
-    schedule: Schedule
-    rho: float
 
     @classmethod
-    def of(cls, estimator: Any, X: Any, y: Any, scoring: np.ndarray, rho: float) -> "Trial":
-        """Let the records through the candidate's gate and plan; draws nothing."""
-        settings = Settings.of(estimator)
-        data, loss, declared = estimator._problem(X, y, settings)
-        training, validation = data.rows(~scoring), data.rows(scoring)
-        public = public_facts(settings, training, loss)
-        schedule = settings.solver.schedule(public)
-        if not isinstance(schedule, Schedule):
+    def of(cls, candidate: Candidate, X: Any, y: Any) -> "Problem":
+        """Let the records through the candidate's gate."""
+        estimator, settings = candidate.estimator, candidate.settings
+        return cls(estimator, settings, *estimator._problem(X, y, settings))
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A candidate, ready to be fitted and scored any number of times at rho-zCDP each."""
+
+    problem: Problem
+    training: Dataset
+    validation: Dataset
+    public: PublicFacts
+    schedule: Schedule
+    events: tuple[Event, ...]
+    score_events: tuple[Event, ...]
+
+    @classmethod
+    def of(cls, problem: Problem, scoring: np.ndarray, rho: float) -> "Trial":
+        """Plan a candidate's trial within rho; draws nothing.
+
+        Raises
+        ------
+        ValueError
+            If what the candidate's solver will ask for cannot be held to rho-zCDP.
+        """
+        solver = problem.settings.solver
+        training, validation = problem.data.rows(~scoring), problem.data.rows(scoring)
+        public = public_facts(problem.settings, training, problem.loss)
+        schedule = solver.schedule(public)
+        if not isinstance(schedule, Schedule) or solver.caveats:
             raise ValueError("a private search needs solvers with calibration='sound'")
-        events_at(schedule, rho)  # refuses what cannot be tuned
-        return cls(estimator, settings, training, validation, loss, declared, public, schedule, rho)
+        # A little below rho, so that rounding does not lift the recounted cost above it.
+        within = rho * (1 - 1e-9)
+        events, score_events = events_at(schedule, within), events_at(SCORE, within)
+        trial = cls(problem, training, validation, public, schedule, events, score_events)
+        if not trial.cost <= rho:
+            raise ValueError(f"{describe(solver)['name']} would cost more than a trial may")
+        return trial
+
+    @property
+    def cost(self) -> float:
+        """Recounted zCDP cost; a record takes part in the fit or in the score, not in both."""
+        return max(zcdp_rho(self.events), zcdp_rho(self.score_events))
 
     def run(self, stream: KeyStream) -> tuple[Solution, float]:
         """A model and its noisy score; a record takes part in one of the two only."""
-        budget = Budget.of(self.schedule, events_at(self.schedule, self.rho))
-        curator = NoisyCurator(budget, self.public, stream)
-        solution = self.settings.solver.solve(self.training, self.loss, curator)
+        curator = NoisyCurator(Budget.of(self.schedule, self.events), self.public, stream)
+        solution = self.problem.settings.solver.solve(self.training, self.problem.loss, curator)
         curator.close()
-        curator = NoisyCurator(Budget.of(SCORE, events_at(SCORE, self.rho)), self.public, stream)
+        curator = NoisyCurator(Budget.of(SCORE, self.score_events), self.public, stream)
         score = curator.perturb(np.array([self._score(solution)]), ONE_RECORD)[0]
         curator.close()
         return solution, float(score)
@@ -65,10 +103,13 @@ class Trial:
         if solution.bounds is not None:
             data = data.tightened(solution.bounds)
         margins, target = data.matvec(solution.weights), data.target
-        if isinstance(self.loss, Logistic):
-            return float(column_sums(1 - (expit(margins) - target) ** 2))
-        if isinstance(self.loss, Multinomial):
+        if isinstance(self.problem.loss, Logistic):
+            scores = 1 - (expit(margins) - target) ** 2
+        elif isinstance(self.problem.loss, Multinomial):
             distance = softmax(margins, axis=1)
             distance[np.arange(len(target)), target] -= 1
-            return float(column_sums(1 - (distance**2).sum(axis=1) / 2))
-        return float(column_sums(1 - (np.clip(margins, -1, 1) - target) ** 2 / 4))
+            scores = 1 - (distance**2).sum(axis=1) / 2
+        else:
+            scores = 1 - (np.clip(margins, -1, 1) - target) ** 2 / 4
+        # Weights that are not finite leave some records without a score: they add nothing.
+        return float(column_sums(np.where(scores >= 0, np.minimum(scores, 1), 0)))

@@ -7,19 +7,18 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.model_selection import ParameterGrid
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sparsedp.estimators.fit import charge, privacy_record
-from sparsedp.estimators.settings import Settings
-from sparsedp.estimators.trial import Trial
+from sparsedp.estimators.grid import Candidate, candidates
+from sparsedp.estimators.trial import Problem, Trial
 from sparsedp.mechanisms import KeyStream
 from sparsedp.mechanisms.trials import n_trials
 from sparsedp.privacy import PrivacyRecord
 from sparsedp.privacy.feasibility import TooFewRecords, records_needed, shortage
-from sparsedp.privacy.repeat import SHAPES, events_at, single_rho, trial_rho
+from sparsedp.privacy.repeat import SHAPES, single_rho, trial_rho
 
 
 class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
@@ -33,9 +32,10 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
     Parameters
     ----------
     estimator : SparseLogisticRegression or SparseLinearRegression
-        What is fitted; its epsilon, delta, ledger and random_state are not used.
+        What is fitted; its epsilon, delta and random_state are not used, a ledger is refused.
     param_grid : dict or list of dict
-        Settings to try, as for ``GridSearchCV``: solvers, n_nonzero, ...
+        Settings to try, as for ``GridSearchCV``: solver, n_nonzero, bounds, fit_intercept and
+        initial_model. Whatever sets the guarantee or the problem is refused.
     epsilon, delta : float
         The budget of the whole search; required.
     expected_trials : float, optional
@@ -100,9 +100,12 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
         ``noise_factor`` is how much more noise each trial has than one fit with the whole budget
         and the same (zCDP) accounting.
         """
-        candidates = self._candidates()
-        settings = Settings.of(candidates[0])
-        trials = 2.0 * len(candidates) if self.expected_trials is None else self.expected_trials
+        return self._price(self._candidates())
+
+    def _price(self, tried: list[Candidate]) -> dict[str, float]:
+        # The grid cannot change epsilon and delta, so any candidate's are those of the search.
+        settings = tried[0].settings
+        trials = 2.0 * len(tried) if self.expected_trials is None else self.expected_trials
         if not trials > 1:
             raise ValueError(f"expected_trials must be larger than 1, got {trials!r}")
         rho = trial_rho(settings.epsilon, settings.delta, float(trials), self.distribution)
@@ -114,28 +117,37 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
             "noise_factor": math.sqrt(single_rho(settings.epsilon, settings.delta) / rho),
         }
 
-    def fit(self, X: Any, y: Any) -> "PrivateSearchCV":
-        """Search; the only method that sees private records."""
+    def fit(self, X: Any, y: Any = None) -> "PrivateSearchCV":
+        """Search; the only method that sees private records.
+
+        Parameters
+        ----------
+        X, y
+            As for the estimator: arrays, data frames, or `RecordBlocks` without y.
+        """
         if not 0 < self.validation_fraction < 1:
             raise ValueError(
                 f"validation_fraction must be between 0 and 1, got {self.validation_fraction!r}"
             )
-        candidates, price = self._candidates(), self.price()
+        tried = self._candidates()
+        price = self._price(tried)
         if self.verbose:
             sys.stderr.write(
                 f"private search: {price['expected_trials']:g} trials expected, "
                 f"epsilon={price['epsilon']:g}, delta={price['delta']:g} in all; "
                 f"noise {price['noise_factor']:.2f} times that of a single fit\n"
             )
-        settings = Settings.of(candidates[0])
-        stream = settings.stream()
+        problems = [Problem.of(candidate, X, y) for candidate in tried]
+        stream = tried[0].settings.stream()
         # The same coins for every candidate: scores are compared on the same records.
-        scoring = _coins(np.shape(X)[0], self.validation_fraction, stream)
-        plans = [Trial.of(c, X, y, scoring, price["rho_per_trial"]) for c in candidates]
+        scoring = _coins(problems[0].data.n_records, self.validation_fraction, stream)
+        plans = [Trial.of(problem, scoring, price["rho_per_trial"]) for problem in problems]
+        # What is charged and written down: the dearest trial that can be drawn.
         event = {"name": "search", "event": "RepeatAndSelect", **price}
+        event["rho_per_trial"] = max(plan.cost for plan in plans)
         event |= {"distribution": self.distribution, "n_candidates": len(plans)}
         self._warn_if_short(plans)
-        charge(settings, self._record(plans[0], event, seeded=stream.seeded))
+        charge(tried[0].settings, self._record(plans[0], event, seeded=stream.seeded))
         trials = [
             (plan, *plan.run(stream))
             for plan in (
@@ -148,9 +160,11 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
         # Being the best of several may have changed what is likely about it.
         said = tuple(f"Of the best trial, taken by itself: {note}" for note in solution.notes)
         self.privacy_ = replace(record, notes=(*said, *record.notes))
-        self.best_estimator_ = best.estimator._publish(solution, best.training, self.privacy_)
-        chosen = best.estimator.get_params()
-        names = sorted({name for params in ParameterGrid(self.param_grid) for name in params})
+        self.best_estimator_ = best.problem.estimator._publish(
+            solution, best.training, self.privacy_
+        )
+        chosen = best.problem.estimator.get_params(deep=False)
+        names = sorted({name for candidate in tried for name in candidate.params})
         self.best_params_ = {name: chosen[name] for name in names}
         self.best_score_ = score
         return self
@@ -183,24 +197,25 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.best_estimator_.score(X, y)
 
-    def _candidates(self) -> list[Any]:
+    def _candidates(self) -> list[Candidate]:
         if self.distribution not in SHAPES:
             raise ValueError(
                 f"distribution must be one of {sorted(SHAPES)}, got {self.distribution!r}"
             )
         if self.epsilon is not None and math.isinf(self.epsilon):
             raise ValueError("a private search needs a finite epsilon")
-        base = clone(self.estimator).set_params(
+        return candidates(
+            self.estimator,
+            self.param_grid,
             epsilon=self.epsilon,
             delta=self.delta,
             ledger=self.ledger,
             random_state=self.random_state,
         )
-        return [clone(base).set_params(**params) for params in ParameterGrid(self.param_grid)]
 
     def _needed(self, trial: Trial) -> int:
         """Records below which the noise of a trial promises nothing; only some of them train."""
-        needed = records_needed(events_at(trial.schedule, trial.rho), trial.public)
+        needed = records_needed(trial.events, trial.public)
         return math.ceil(needed / (1 - self.validation_fraction))
 
     def _warn_if_short(self, plans: list[Trial]) -> None:
@@ -219,18 +234,18 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
 
     def _record(self, trial: Trial, event: dict[str, Any], *, seeded: bool) -> PrivacyRecord:
         record = privacy_record(
-            trial.settings,
+            trial.problem.settings,
             trial.public,
             trial.training,
-            trial.loss,
-            trial.declared,
+            trial.problem.loss,
+            trial.problem.declared,
             None,
             seeded=seeded,
         )
         return replace(
             record,
             calibration="sound",
-            proven_epsilon=trial.settings.epsilon,
+            proven_epsilon=event["epsilon"],
             events=(event,),
             notes=(
                 shortage(self._needed(trial), trial.public),

@@ -119,6 +119,12 @@ class Screened:
         inner = self.solver.schedule(kept)
         if isinstance(inner, PublishedSchedule):
             raise ValueError("Screened needs a solver with calibration='sound'")
+        if not inner.total_share > 0:
+            raise ValueError(
+                f"Screened cannot share a budget with this {type(self.solver).__name__}: its noise "
+                "is pure and takes all of epsilon; choose another noise, such as "
+                "ADMM(noise='gaussian'), or another solver"
+            )
         certified = 0.0 if self.certificate is None else self.certificate.share
         unit = inner.total_share / (1 - self.share - certified)
         screening = self.share * unit

@@ -99,6 +99,12 @@ class Sparsifier:
                 )
             return inner
         if self.calibration == "sound" and isinstance(inner, Schedule):
+            if self.count_fraction + inner.counted >= 1:
+                raise ValueError(
+                    f"n_nonzero='count' needs {self.count_fraction:g} of epsilon, but this "
+                    f"{type(self.solver).__name__} leaves none, as its noise is pure: give "
+                    "n_nonzero as a number, or choose another noise or solver"
+                )
             return Schedule((Count(self.count_fraction), *inner.requests))
         if self.calibration == "published" and isinstance(inner, PublishedSchedule):
             root = math.sqrt(public.n_features)

@@ -1,0 +1,79 @@
+"""The candidates of a private search: what a grid may vary, and what it may not."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
+
+from sparsedp.estimators.classifier import SparseLogisticRegression
+from sparsedp.estimators.regressor import SparseLinearRegression
+from sparsedp.estimators.settings import Settings
+
+TUNABLE = ("bounds", "fit_intercept", "initial_model", "n_nonzero", "solver")
+"""Parameters that a grid may vary: public choices about the model. All others are refused, also
+those that are added one day: each belongs to the guarantee (epsilon, delta, neighbors, ledger,
+random_state), or says which problem is solved (classes, target_bounds, invalid), and candidates
+that solve different problems cannot be compared by their scores."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One point of the grid: an estimator that is ready to be fitted, and its checked settings."""
+
+    params: dict[str, Any]
+    estimator: Any
+    settings: Settings
+
+
+def candidates(estimator: Any, param_grid: Any, **guarantee: Any) -> list[Candidate]:
+    """Read the grid once and make an estimator of each point.
+
+    Parameters
+    ----------
+    estimator : SparseLogisticRegression or SparseLinearRegression
+    param_grid : dict or list of dict
+    **guarantee
+        Epsilon, delta, ledger and random_state of the search: the same for every candidate.
+
+    Raises
+    ------
+    ValueError
+        For an estimator or a grid that would decide about the guarantee.
+    """
+    _check_estimator(estimator)
+    points = _points(param_grid)
+    base = clone(estimator).set_params(**guarantee)
+    made = [(params, clone(base).set_params(**params)) for params in points]
+    return [Candidate(params, each, Settings.of(each)) for params, each in made]
+
+
+def _check_estimator(estimator: Any) -> None:
+    if not isinstance(estimator, SparseLogisticRegression | SparseLinearRegression):
+        raise ValueError(
+            "a private search fits SparseLogisticRegression or SparseLinearRegression itself, got "
+            f"{type(estimator).__name__}: steps of a Pipeline would see the records outside of the "
+            "guarantee; put the search into the Pipeline, as its last step"
+        )
+    if estimator.ledger is not None:
+        raise ValueError(
+            "give the ledger to the search, not to its estimator: the search is charged once, as "
+            "a whole"
+        )
+
+
+def _points(param_grid: Any) -> list[dict[str, Any]]:
+    grids = [param_grid] if isinstance(param_grid, Mapping) else list(param_grid)
+    names = sorted({str(name) for grid in grids for name in grid})
+    refused = [name for name in names if name not in TUNABLE]
+    if refused:
+        raise ValueError(
+            f"the grid of a private search may vary {', '.join(TUNABLE)}, not "
+            f"{', '.join(refused)}: what sets the guarantee or the problem is the same for all "
+            "candidates; set it on the search or on its estimator"
+        )
+    points = list(ParameterGrid(grids))
+    if not points:
+        raise ValueError("the grid of a private search is empty: give settings to try")
+    return points

@@ -97,6 +97,47 @@ def test_streams_cannot_be_copied():
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no fork on this platform")
+def test_threads_of_a_forked_child_never_share_words():
+    # Review finding: the child left its parent's stream outside of any lock, so that threads which
+    # did so at once stepped on each other, and a late one might have started the words again.
+    n_threads, n_calls = 8, 20
+    for _ in range(25):
+        stream = KeyStream.secure()
+        before = stream.words(5)
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.write(writing, _child_of_threads(stream, n_threads, n_calls).encode())
+            os._exit(0)
+        os.close(writing)
+        with os.fdopen(reading) as pipe:
+            said = pipe.read()
+        os.waitpid(child, 0)
+        words = said.split()
+        assert len(words) == n_threads * n_calls, said
+        assert len(set(words) | {str(word) for word in before}) == len(words) + 5
+
+
+def _child_of_threads(stream, n_threads, n_calls):
+    sys.setswitchinterval(1e-6)
+    start, drawn, failures = threading.Barrier(n_threads), [], []
+
+    def draw():
+        try:
+            start.wait()
+            drawn.extend(int(stream.words(1)[0]) for _ in range(n_calls))
+        except BaseException as error:
+            failures.append(repr(error))
+
+    threads = [threading.Thread(target=draw) for _ in range(n_threads)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return failures[0] if failures else " ".join(map(str, drawn))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no fork on this platform")
 def test_fork_never_repeats_words():
     def in_child(stream):
         reader, writer = os.pipe()

@@ -3,11 +3,25 @@
 import hashlib
 import operator
 import os
+import sys
 import threading
 from typing import NoReturn
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+_leaving = threading.Lock()
+"""Held while a stream leaves its parent process. A lock of the stream would not do: at the fork a
+thread of the parent may have held it, and nobody in the child would ever release it."""
+
+
+def _after_fork() -> None:
+    global _leaving
+    _leaving = threading.Lock()
+
+
+if sys.platform != "win32":
+    os.register_at_fork(after_in_child=_after_fork)
 
 _BLOCK = 4096  # words per refill: 32 KiB, so that a refill costs as little per word as a large one
 
@@ -55,8 +69,9 @@ class KeyStream:
         self._encryptor = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
         self._buffer = np.empty(0, dtype=np.uint64)
         self._position = 0
-        self._process = os.getpid()
         self._lock = threading.Lock()
+        # Last: threads that find this process here go on to use all of the above.
+        self._process = os.getpid()
 
     def _fresh(self, n: int) -> np.ndarray:
         encrypted = self._encryptor.update(bytes(8 * n))
@@ -65,7 +80,9 @@ class KeyStream:
     def words(self, n: int) -> np.ndarray:
         """Return the next `n` words as a read-only uint64 array."""
         if os.getpid() != self._process:
-            self._leave_parent()
+            with _leaving:
+                if os.getpid() != self._process:  # no other thread was faster
+                    self._leave_parent()
         # Two threads must never be handed the same words: equal noise would cancel.
         with self._lock:
             start, stop = self._position, self._position + n

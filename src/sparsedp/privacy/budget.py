@@ -19,7 +19,7 @@ from sparsedp.privacy.published_minima import LaplaceVotes
 from sparsedp.privacy.schedule import Schedule, Select
 
 ROUNDING = 1e-9
-"""Shares of a Gaussian request may add up to 1 with this much rounding."""
+"""Shares of a Gaussian request may add up to 1 with this much rounding; all noise pays for it."""
 
 Released = Event | LaplaceSelections | GaussianReleases | LaplaceVotes
 Kind = TypeVar("Kind", bound=Released)
@@ -125,7 +125,7 @@ class Budget:
         _, event = self._find(name, (Gaussians, GaussianReleases))
         if isinstance(event, GaussianReleases):
             return 1 / event.multiplier
-        return event.mu * math.sqrt(share)
+        return event.mu * math.sqrt(share / (1 + ROUNDING))
 
     def selection_epsilon0(self, name: str | None) -> float | None:
         """Bounded range of the selections of this name, None if it has none; charges nothing."""

@@ -229,10 +229,9 @@ def test_a_missing_model_is_named(tmp_path):
 
 def test_the_card_of_a_private_model():
     card = Card.of(PublishedModel.from_estimator(fitted(random_state=None, epsilon=1.0)))
-    assert card.private
-    assert card.reasons == ()
-    assert card.remarks == ()
-    assert 0.99 < card.recounted <= 1.0 + 1e-9
+    assert card.verdict.level == "private"
+    assert card.verdict.reasons == ()
+    assert 0.99 < card.verdict.epsilon <= 1.0 + 1e-9
     even = next(odds for odds in card.odds if odds.before == 0.5)
     assert even.most == pytest.approx(np.e / (np.e + 1))
     assert even.least == pytest.approx(1 / (np.e + 1))
@@ -242,39 +241,42 @@ def test_the_card_of_a_private_model():
 
 def test_verdicts():
     seeded = Card.of(PublishedModel.from_estimator(fitted()))
-    assert not seeded.private
-    assert "seed" in seeded.reasons[0]
+    assert seeded.verdict.level == "seeded"
+    assert "seed" in seeded.verdict.reasons[0]
     assert seeded.odds == ()
     exact = Card.of(PublishedModel.from_estimator(fitted(epsilon=float("inf"))))
-    assert not exact.private
-    assert "without noise" in exact.reasons[0]
+    assert exact.verdict.level == "none"
+    assert "without noise" in exact.verdict.reasons[0]
     assert exact.odds == ()
     solver = Sparsifier(FrankWolfe(n_steps=20, calibration="published"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         estimator = fitted(solver=solver, neighbors="replace_one", random_state=None, epsilon=1.0)
     published = Card.of(PublishedModel.from_estimator(estimator))
-    assert not published.private
-    assert "claims epsilon = 1" in published.reasons[0]
+    assert published.verdict.level == "published"
+    assert "claims epsilon = 1" in published.verdict.reasons[0]
     assert published.epsilon > 1
 
 
 def test_a_file_that_promises_too_much_is_found_out():
     model = PublishedModel.from_estimator(fitted(random_state=None))
     model.privacy["events"][0]["epsilon0"] *= 3
+    model.privacy["proven_epsilon"] = 100.0  # the file's own word for it
     card = Card.of(model)
-    assert not card.private
-    assert "more than the file states" in card.reasons[0]
+    assert card.verdict.level == "contradicted"
+    assert "more than the stated" in card.verdict.reasons[0]
+    assert card.odds == ()
 
 
-def test_remarks_warn_of_weak_promises():
+def test_labels_from_data_and_weak_promises_are_said():
     X, y = records(2)
     estimator = SparseLogisticRegression(
         epsilon=20, delta=0.01, bounds=Bounds(-1, 1, row_norm=1), solver=SOLVER
     ).fit(X, y)
+    assert not estimator.privacy_.private
     card = Card.of(PublishedModel.from_estimator(estimator))
-    assert card.private
-    assert len(card.remarks) == 3
+    assert card.verdict.level == "nominal"
+    assert len(card.verdict.reasons) == 3
     assert "L2 norm" in card.bounds
 
 
@@ -314,7 +316,7 @@ def test_the_report_is_one_safe_page(task, seed, tmp_path):
     for outside in ("http", "<script", "src=", "url(", "@import", "<link"):
         assert outside not in text
     assert ("PRIVATE as stated" in text) == (seed is None)
-    assert ("NOT PRIVATE" in text) == (seed is not None)
+    assert ("NOT PRIVATE: seeded" in text) == (seed is not None)
     assert model.fingerprint() in text
     assert "other &lt;data&gt;" in text
     assert text.count("<rect") == len(model.features) * len(model.intercept)

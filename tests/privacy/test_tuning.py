@@ -97,9 +97,10 @@ def test_finds_the_better_setting_and_charges_once(task):
 
 def test_result_can_be_published(tmp_path):
     X, y, bounds = data(n=400)
-    search = PrivateSearchCV(SparseLogisticRegression(bounds=bounds), GRID, epsilon=1, delta=1e-5)
+    estimator = SparseLogisticRegression(bounds=bounds, classes=(0, 1))
+    search = PrivateSearchCV(estimator, GRID, epsilon=1, delta=1e-5)
     model = PublishedModel.from_estimator(search.fit(X, y).best_estimator_)
-    assert 0.999 <= model.recounted_epsilon() <= 1
+    assert 0.999 <= model.verdict().epsilon <= 1
     page = write_report(model, tmp_path / "report.html").read_text()
     assert "secret number of trials over 2 settings" in page
     assert "PRIVATE as stated" in page
@@ -126,9 +127,8 @@ def test_every_record_scores_between_zero_and_one():
 
 def test_price_is_known_before_and_printed(capsys):
     X, y, bounds = data(n=400)
-    search = PrivateSearchCV(
-        SparseLogisticRegression(bounds=bounds), GRID, epsilon=1.0, delta=1e-5, verbose=True
-    )
+    estimator = SparseLogisticRegression(bounds=bounds, classes=(0, 1))
+    search = PrivateSearchCV(estimator, GRID, epsilon=1.0, delta=1e-5, verbose=True)
     price = search.price()
     assert price["expected_trials"] == 4
     assert 1.4 < price["noise_factor"] < 1.7

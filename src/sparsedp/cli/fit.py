@@ -123,7 +123,7 @@ def command(
     """
     from sparsedp.cli.declaration import Declaration, toml_table
     from sparsedp.cli.records import blocks_for_fit, read_for_fit
-    from sparsedp.cli.show import coefficient_lines, echo_json, echo_verdict
+    from sparsedp.cli.show import coefficient_lines, echo_json, echo_verdict, verdict_json
     from sparsedp.cli.solver import build_solver
     from sparsedp.release import PublishedModel, write_report
 
@@ -197,8 +197,7 @@ def command(
         echo_json(
             {
                 "folder": str(output),
-                "private": model.privacy["private"],
-                "statement": model.privacy["statement"],
+                **verdict_json(model),
                 "intercept": model.intercept,
                 "features": {feature.label: feature.coef for feature in model.features},
             }

@@ -19,8 +19,8 @@ def command(model: Path, output: Path | None, evaluation: Path | None) -> None:
 
     The cost of all listed releases is counted anew, so a file that promises too much is found out.
     """
-    from sparsedp.cli.show import echo_verdict, echo_wrapped
-    from sparsedp.release import Card, PublishedModel, write_report
+    from sparsedp.cli.show import echo_verdict
+    from sparsedp.release import PublishedModel, write_report
 
     published = PublishedModel.load(model)
     scores = None
@@ -30,10 +30,8 @@ def command(model: Path, output: Path | None, evaluation: Path | None) -> None:
             raise ValueError(f"{evaluation} does not hold the output of sparsedp evaluate --json")
     folder = model if model.is_dir() else model.parent
     path = write_report(published, output or folder / "report.html", scores)
-    echo_verdict(published)
-    card = Card.of(published)
-    for reason in card.reasons:
-        echo_wrapped(f"- {reason}", indent="  ")
-    click.echo(
-        f"Counted anew: epsilon = {card.recounted:.4g} at delta = {card.delta:g}\nWrote {path}"
-    )
+    verdict = echo_verdict(published)
+    delta = published.privacy["delta"]
+    click.echo(f"Counted anew: epsilon = {verdict.epsilon:.4g} at delta = {delta:g}\nWrote {path}")
+    if verdict.level == "contradicted":
+        click.get_current_context().exit(1)

@@ -1,15 +1,18 @@
 """How models look in a terminal: plain ASCII, so that it survives pipes and old consoles."""
 
 import json
+import math
 import textwrap
 from collections.abc import Sequence
 from typing import Any
 
 import click
 
+from sparsedp.privacy.verdict import Verdict
 from sparsedp.release.model import PublishedModel
 from sparsedp.release.report import by_effect
 
+COLORS = {"green": "green", "amber": "yellow", "red": "red"}
 MOST_ROWS = 30
 BAR = 24
 WIDTH = 96
@@ -20,12 +23,27 @@ def echo_json(content: Any) -> None:
     click.echo(json.dumps(content, indent=1, ensure_ascii=False))
 
 
-def echo_verdict(model: PublishedModel) -> None:
-    """The verdict in color, and the statement."""
-    private = model.privacy["private"]
-    verdict = "PRIVATE as stated" if private else "NOT PRIVATE"
-    click.secho(verdict, fg="green" if private else "red", bold=True)
-    echo_wrapped(model.privacy["statement"], indent="  ")
+def echo_verdict(model: PublishedModel) -> Verdict:
+    """The verdict in its color, the statement, and why it is not more."""
+    verdict = model.verdict()
+    click.secho(verdict.headline, fg=COLORS[verdict.color], bold=True)
+    echo_wrapped(verdict.statement, indent="  ")
+    for reason in verdict.reasons:
+        if reason != verdict.statement:
+            echo_wrapped(f"- {reason}", indent="  ")
+    return verdict
+
+
+def verdict_json(model: PublishedModel) -> dict[str, Any]:
+    """The verdict for other programs."""
+    verdict = model.verdict()
+    return {
+        "private": verdict.private,
+        "level": verdict.level,
+        "statement": verdict.statement,
+        "reasons": verdict.reasons,
+        "recounted_epsilon": verdict.epsilon if math.isfinite(verdict.epsilon) else "inf",
+    }
 
 
 def echo_wrapped(text: str, indent: str = "") -> None:

@@ -6,7 +6,7 @@ about what was released. ``accountants`` turns events into (epsilon, delta).
 
 import math
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, get_args
 
 
 def _check_cost(name: str, value: float) -> None:
@@ -180,16 +180,10 @@ def event_from_dict(data: dict[str, Any]) -> Event:
     Event
     """
     fields = {key: value for key, value in data.items() if key != "event"}
-    match data.get("event"):
-        case "Selections":
-            return Selections(**fields)
-        case "Gaussians":
-            return Gaussians(**fields)
-        case "PureReleases":
-            return PureReleases(**fields)
-        case "PerturbedMinimum":
-            return PerturbedMinimum(**fields)
-        case "PureMinima":
-            return PureMinima(**fields)
-        case other:
-            raise ValueError(f"unknown event {other!r}")
+    kind = next((kind for kind in get_args(Event) if kind.__name__ == data.get("event")), None)
+    if kind is None:
+        raise ValueError(f"unknown event {data.get('event')!r:.40}")
+    try:
+        return kind(**fields)
+    except TypeError:
+        raise ValueError(f"{kind.__name__} does not have these fields") from None

@@ -4,6 +4,8 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from sparsedp.privacy.verdict import Verdict, verdict_of
+
 
 @dataclass(frozen=True, kw_only=True)
 class PrivacyRecord:
@@ -54,40 +56,23 @@ class PrivacyRecord:
     versions: dict[str, str]
     ledger: dict[str, Any] | None = None
 
+    def verdict(self) -> Verdict:
+        """How far the records are protected, counted anew from the events."""
+        return verdict_of(asdict(self))
+
     @property
     def private(self) -> bool:
-        """Whether the release is protected as stated."""
-        return self.calibration == "sound" and not self.seeded
+        """Whether every part of the model is protected as stated, in more than name."""
+        return self.verdict().private
 
     def statement(self) -> str:
-        """The guarantee in one sentence."""
-        if self.calibration == "none":
-            return "Not private: the model was fitted without noise (epsilon is infinite)."
-        whom = {
-            "add_remove": "with or without any one person's record",
-            "replace_one": "whatever any one record says (the number of records is public)",
-        }[self.neighbors]
-        claim = (
-            f"({self.epsilon:g}, {self.delta:g})-differential privacy: the model would be "
-            f"published with almost the same probability {whom}"
-        )
-        if self.calibration == "published":
-            proven = (
-                "no epsilon is proven for it"
-                if math.isinf(self.proven_epsilon)
-                else f"epsilon = {self.proven_epsilon:.4g} is what we can prove for it"
-            )
-            claim = (
-                f"Noise as a paper prints it, to reproduce the paper; {proven}. "
-                f"Claimed by the paper: {claim}"
-            )
-        if self.seeded:
-            claim = f"Seeded: not private (for experiments only). With secret noise: {claim}"
-        return claim + "."
+        """What is guaranteed, in a sentence or two."""
+        return self.verdict().statement
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready form; an infinite number is written as the string "inf"."""
-        return _plain(asdict(self) | {"private": self.private, "statement": self.statement()})
+        verdict = self.verdict()
+        return _plain(asdict(self) | {"private": verdict.private, "statement": verdict.statement})
 
 
 def _plain(value: Any) -> Any:

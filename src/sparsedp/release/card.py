@@ -6,6 +6,7 @@ from typing import Any
 
 from scipy.special import expit, logit
 
+from sparsedp.privacy.verdict import Verdict
 from sparsedp.release.model import PublishedModel, label_text
 
 PRIORS = (0.01, 0.1, 0.5, 0.9)
@@ -24,9 +25,6 @@ NOT_PROTECTED = (
     "protected k times less (k times epsilon, and delta grows faster).",
     "The data themselves, wherever else they are kept or were shown.",
 )
-
-ROUNDING = 1e-9
-"""By this part a recounted epsilon may exceed the stated one: both are sums in floating point."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,22 +54,14 @@ class Card:
     Parameters
     ----------
     title : str
-    private : bool
-        The verdict: protected as stated, or not.
-    reasons : tuple of str
-        Why not; empty if private.
-    remarks : tuple of str
-        What a careful reader should question although the verdict stands.
+    verdict : Verdict
+        How far the records are protected, and why not further.
     predicts, uses : str
         What the model says, and from what.
-    statement : str
-        The guarantee in one sentence.
     compares : str
         The tables that the guarantee compares.
     epsilon, delta : float
-        The guarantee that is proven (epsilon may be infinite).
-    recounted : float
-        Epsilon of the listed releases, computed anew for this card.
+        What the listed releases prove, never less than what is stated (epsilon may be infinite).
     odds : tuple of Odds
         Empty if nothing is guaranteed.
     releases : tuple of Release
@@ -86,16 +76,12 @@ class Card:
     """
 
     title: str
-    private: bool
-    reasons: tuple[str, ...]
-    remarks: tuple[str, ...]
+    verdict: Verdict
     predicts: str
     uses: str
-    statement: str
     compares: str
     epsilon: float
     delta: float
-    recounted: float
     odds: tuple[Odds, ...]
     releases: tuple[Release, ...]
     bounds: str
@@ -108,24 +94,19 @@ class Card:
     @classmethod
     def of(cls, model: PublishedModel) -> "Card":
         """Write the card of a model."""
-        record = model.privacy
-        proven, recounted = float(record["proven_epsilon"]), model.recounted_epsilon()
-        reasons = _reasons(record, recounted)
-        guaranteed = math.isfinite(proven) and not record["seeded"]
+        record, verdict = model.privacy, model.verdict()
+        epsilon = max(float(record["epsilon"]), verdict.epsilon)
+        guaranteed = math.isfinite(epsilon) and verdict.level not in ("seeded", "contradicted")
         name = model.target.get("name")
         return cls(
             title=f"Model of {name}" if name else "Published model",
-            private=not reasons,
-            reasons=reasons,
-            remarks=_remarks(record),
+            verdict=verdict,
             predicts=_predicts(model),
             uses=f"{len(model.features)} of {model.n_features} features, and a constant",
-            statement=record["statement"],
             compares=NEIGHBORS[record["neighbors"]],
-            epsilon=max(proven, recounted),
+            epsilon=epsilon,
             delta=record["delta"],
-            recounted=recounted,
-            odds=_odds(max(proven, recounted)) if guaranteed else (),
+            odds=_odds(epsilon) if guaranteed else (),
             releases=tuple(_release(event, record["neighbors"]) for event in record["events"]),
             bounds=_bounds(record["bounds"], model.n_features),
             settings=_settings(record),
@@ -134,49 +115,6 @@ class Card:
             versions=record["versions"],
             fingerprint=model.fingerprint(),
         )
-
-
-def _reasons(record: dict[str, Any], recounted: float) -> tuple[str, ...]:
-    """Why the model is not protected as stated."""
-    reasons = []
-    if record["calibration"] == "none":
-        reasons.append("It was fitted without noise (epsilon is infinite).")
-    if record["seeded"]:
-        reasons.append(
-            "The noise came from a seed: whoever knows or guesses the seed can remove it. "
-            "Fit again without a seed before publishing."
-        )
-    if record["calibration"] == "published":
-        claimed, proven = record["epsilon"], float(record["proven_epsilon"])
-        counted = f"epsilon = {proven:.4g} at delta = {record['delta']:g}"
-        reasons.append(
-            f"The noise follows a paper's formula, which claims epsilon = {claimed:g}; that claim "
-            "is not proven. What our accountant can prove for this noise: "
-            f"{counted if math.isfinite(proven) else 'nothing'}. "
-            "Use calibration='sound' for a proven guarantee."
-        )
-    if recounted > float(record["proven_epsilon"]) * (1 + ROUNDING):
-        reasons.append(
-            f"The listed releases cost epsilon = {recounted:.4g}, more than the file states: "
-            "it is damaged or was changed."
-        )
-    return tuple(reasons)
-
-
-def _remarks(record: dict[str, Any]) -> tuple[str, ...]:
-    remarks = []
-    if record["target"].get("taken_from_data"):
-        remarks.append(
-            "The label set was taken from the data and thereby declared public. If a label could "
-            "be rare enough to point at a person, declare the set (classes=...) instead."
-        )
-    if math.isfinite(float(record["epsilon"])) and float(record["epsilon"]) > 10:
-        remarks.append("Epsilon is above 10: the guarantee is formally there and protects little.")
-    if record["delta"] > 1e-3:
-        remarks.append(
-            "Delta is above 0.001: it should be far below one over the number of records."
-        )
-    return tuple(remarks)
 
 
 def _predicts(model: PublishedModel) -> str:

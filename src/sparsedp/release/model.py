@@ -13,11 +13,7 @@ from scipy.special import expit, softmax
 
 from sparsedp.data.gate import as_float64, column_names
 from sparsedp.data.linear import linear_predictor
-from sparsedp.privacy import PrivacyProfile
-from sparsedp.privacy.events import event_from_dict
-from sparsedp.privacy.published import GaussianReleases, LaplaceSelections
-from sparsedp.privacy.published_minima import LaplaceVotes
-from sparsedp.privacy.repeat import repeated_epsilon
+from sparsedp.privacy.verdict import Verdict, verdict_of
 from sparsedp.release.read import FORMAT, fields_of
 
 FILE = "model.json"
@@ -216,28 +212,15 @@ class PublishedModel:
             return np.column_stack([expit(-margins), expit(margins)])
         return softmax(margins, axis=1)
 
-    def recounted_epsilon(self) -> float:
-        """Epsilon that the accountant gives for the listed releases, computed anew.
+    def verdict(self) -> Verdict:
+        """How far the records of the fit are protected.
 
         Privacy
         -------
-        Lets a reader check the statement in the file: at the stated delta this must not exceed the
-        epsilon that the record claims to have proven.
+        Counted anew from the listed releases and settings: what the file says about itself is not
+        looked at.
         """
-        if self.privacy["calibration"] == "none":
-            return float("inf")
-        if [event.get("event") for event in self.privacy["events"]] == ["RepeatAndSelect"]:
-            search = self.privacy["events"][0]
-            return repeated_epsilon(
-                search["rho_per_trial"],
-                self.privacy["delta"],
-                search["expected_trials"],
-                search["distribution"],
-            )
-        events = [_counted(event) for event in self.privacy["events"]]
-        if None in events:
-            return float("inf")
-        return PrivacyProfile(tuple(events)).epsilon(self.privacy["delta"])
+        return verdict_of(self.privacy)
 
     def to_json(self) -> str:
         """The model file's text; numbers keep every bit."""
@@ -324,18 +307,3 @@ def _label_array(classes: tuple[Any, ...]) -> np.ndarray:
     """Labels as an array that keeps each label's type."""
     array = np.array(classes)
     return array if array.tolist() == list(classes) else np.array(classes, dtype=object)
-
-
-def _counted(event: dict[str, Any]) -> Any:
-    """What the accountant counts for a listed release; None if nothing is proven for it."""
-    content = {key: value for key, value in event.items() if key != "name"}
-    fields = {key: value for key, value in content.items() if key != "event"}
-    match content.get("event"):
-        case "LaplaceSelections":
-            return LaplaceSelections(**fields).proven()
-        case "GaussianReleases":
-            return GaussianReleases(**fields).proven()
-        case "LaplaceVotes":
-            return LaplaceVotes(**fields).proven()
-        case _:
-            return event_from_dict(content)

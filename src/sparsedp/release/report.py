@@ -8,6 +8,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from sparsedp.privacy.verdict import labels_from_data
 from sparsedp.release.card import Card
 from sparsedp.release.model import Feature, PublishedModel
 
@@ -86,6 +87,7 @@ def render_report(model: PublishedModel, evaluation: Mapping[str, Any] | None = 
     return environment.get_template("report.html").render(
         card=Card.of(model),
         model=model,
+        labels_from_data=labels_from_data(model.privacy),
         charts=_charts(model, ordered[:MOST_BARS]),
         further=ordered[MOST_BARS:],
         width=WIDTH,

@@ -1,0 +1,245 @@
+"""What a record may be called: one verdict for terminal, report, JSON and Python.
+
+It follows from the listed releases, counted anew, and from the settings. A record's own flag,
+statement and ``proven_epsilon`` are never looked at.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from sparsedp.privacy.recount import recounted_epsilon
+
+Level = Literal[
+    "private", "weak", "nominal", "labels", "published", "seeded", "none", "contradicted"
+]
+
+ALMOST_SAME = 1.0
+"""Up to this epsilon, outcomes are called almost as probable with a record as without."""
+
+WEAK_EPSILON, WEAK_DELTA = 5.0, 1e-4
+"""Above either the guarantee is called weak (amber)."""
+
+NOMINAL_EPSILON, NOMINAL_DELTA = 10.0, 1e-3
+"""Above either it is there on paper only (red): the model is not called private."""
+
+ROUNDING = 1e-9
+"""By this part a recounted epsilon may exceed the stated one: both are sums in floating point."""
+
+COLORS = {"private": "green", "weak": "amber", "labels": "amber"}
+HEADLINES: dict[Level, str] = {
+    "private": "PRIVATE as stated",
+    "weak": "PRIVATE as stated, but weakly",
+    "labels": "LABELS NOT PROTECTED",
+    "nominal": "NO MEANINGFUL PROTECTION",
+    "published": "NOT PRIVATE: published calibration",
+    "seeded": "NOT PRIVATE: seeded",
+    "none": "NOT PRIVATE",
+    "contradicted": "NOT PROVEN: do not rely on this file",
+}
+"""From the best level to the worst."""
+
+WHOM = {
+    "add_remove": "with or without any one record",
+    "replace_one": "whatever any one record says (the number of records is public)",
+}
+LABELS = (
+    "The label set was read from the records and is published as it is: it is outside the guarantee"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """How far the records behind a model are protected.
+
+    Parameters
+    ----------
+    level : str
+        "private", "weak" (proven, for an epsilon or delta that protects little), "nominal" (proven
+        for numbers that protect nobody), "labels" (the label set was read from the records),
+        "published" (a paper's noise), "seeded", "none" (no noise) or "contradicted" (the listed
+        releases do not prove what is claimed).
+    color : {"green", "amber", "red"}
+    headline, statement : str
+        In a few words, and in full.
+    reasons : tuple of str
+        Why it is not simply private; empty if it is.
+    epsilon : float
+        What the listed releases cost at the stated delta, counted anew.
+    """
+
+    level: Level
+    statement: str
+    reasons: tuple[str, ...]
+    epsilon: float
+    headline: str = field(init=False)
+    color: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "headline", HEADLINES[self.level])
+        object.__setattr__(self, "color", COLORS.get(self.level, "red"))
+
+    @property
+    def private(self) -> bool:
+        """Whether every part of the model is protected as stated, in more than name."""
+        return self.level in ("private", "weak")
+
+
+def verdict_of(record: Mapping[str, Any]) -> Verdict:
+    """The verdict on a record.
+
+    Parameters
+    ----------
+    record : mapping
+        As ``PrivacyRecord.to_dict`` writes it, or as a model file holds it.
+
+    Returns
+    -------
+    Verdict
+
+    Notes
+    -----
+    *Privacy.* A record can still lie about what its list does not show: that noise was secret,
+    that other neighbors were meant, that a release is missing. See ``docs/verify.md``.
+    """
+    if record["calibration"] == "none":
+        return Verdict(level="none", statement=EXACT, reasons=(EXACT,), epsilon=math.inf)
+    counted, doubt = math.inf, None
+    try:
+        counted = recounted_epsilon(
+            record["events"], record["delta"], record["neighbors"], record["calibration"]
+        )
+    except ValueError as error:
+        doubt = f"The list of releases cannot be right: {error}"
+    level, reasons = _level(record, counted, doubt)
+    return Verdict(
+        level=level, statement=_statement(record, level, counted), reasons=reasons, epsilon=counted
+    )
+
+
+EXACT = "Not private: the model was fitted without noise (epsilon is infinite)."
+
+
+def _level(
+    record: Mapping[str, Any], counted: float, doubt: str | None
+) -> tuple[Level, tuple[str, ...]]:
+    """The worst level that applies, and all reasons."""
+    found: list[tuple[Level, str]] = []
+    epsilon, delta = float(record["epsilon"]), float(record["delta"])
+    if doubt is not None:
+        found.append(("contradicted", doubt + "."))
+    elif record["calibration"] not in ("sound", "published"):
+        found.append(("contradicted", "How the noise was set is not known."))
+    elif record["calibration"] == "sound" and not counted <= epsilon * (1 + ROUNDING):
+        found.append(
+            (
+                "contradicted",
+                f"The listed releases cost epsilon = {counted:.4g}, more than the stated "
+                f"{epsilon:g}: the record is damaged or was changed.",
+            )
+        )
+    if record["seeded"]:
+        found.append(
+            (
+                "seeded",
+                "The noise came from a seed: whoever knows or guesses the seed can remove it. "
+                "Fit again without a seed before publishing.",
+            )
+        )
+    if record["calibration"] == "published":
+        proven = f"epsilon = {counted:.4g} at delta = {delta:g}"
+        found.append(
+            (
+                "published",
+                f"The noise follows a paper's formula, which claims epsilon = {epsilon:g}; that "
+                "claim is not proven. What our accountant can prove for this noise: "
+                f"{proven if math.isfinite(counted) else 'nothing'}. "
+                "Use calibration='sound' for a proven guarantee.",
+            )
+        )
+    if labels_from_data(record):
+        found.append(
+            (
+                "labels",
+                f"{LABELS}. A label that only one record has shows that this record is there. "
+                "Declare the set (classes=...) instead.",
+            )
+        )
+    found += _beyond(max(epsilon, counted) if doubt is None else epsilon, delta)
+    levels: list[Level] = ["private", *(level for level, _ in found)]
+    return max(levels, key=list(HEADLINES).index), tuple(reason for _, reason in found)
+
+
+def labels_from_data(record: Mapping[str, Any]) -> bool:
+    """Whether the label set was read from the records (files of before say taken_from_data)."""
+    target = record["target"]
+    return bool(target.get("classes_from_data", target.get("taken_from_data", False)))
+
+
+def _beyond(epsilon: float, delta: float) -> list[tuple[Level, str]]:
+    """Numbers that protect little, or nobody."""
+    found: list[tuple[Level, str]] = []
+    if not epsilon <= WEAK_EPSILON:
+        nominal = not epsilon <= NOMINAL_EPSILON
+        found.append(
+            (
+                "nominal" if nominal else "weak",
+                f"Epsilon is above {NOMINAL_EPSILON if nominal else WEAK_EPSILON:g}: the guarantee "
+                f"is there on paper and protects {'nobody' if nominal else 'little'}.",
+            )
+        )
+    if not delta <= WEAK_DELTA:
+        nominal = not delta <= NOMINAL_DELTA
+        found.append(
+            (
+                "nominal" if nominal else "weak",
+                f"Delta is above {NOMINAL_DELTA if nominal else WEAK_DELTA:g}: it should be far "
+                "below one over the number of records, or whole records may be revealed.",
+            )
+        )
+    return found
+
+
+def _statement(record: Mapping[str, Any], level: Level, counted: float) -> str:
+    epsilon, delta = float(record["epsilon"]), float(record["delta"])
+    if level == "contradicted":
+        return (
+            f"Not proven: ({epsilon:g}, {delta:g})-differential privacy is claimed, and the listed "
+            "releases do not prove it."
+        )
+    claim = f"({epsilon:g}, {delta:g})-differential privacy: {_promise(record, epsilon)}"
+    if record["calibration"] == "published":
+        proven = (
+            "no epsilon is proven for it"
+            if math.isinf(counted)
+            else f"epsilon = {counted:.4g} is what we can prove for it"
+        )
+        claim = (
+            f"Noise as a paper prints it, to reproduce the paper; {proven}. "
+            f"Claimed by the paper: {claim}"
+        )
+    if labels_from_data(record):
+        claim = f"{LABELS}. For all else: {claim}"
+    if record["seeded"]:
+        claim = f"Seeded: not private (for experiments only). With secret noise: {claim}"
+    return claim + "."
+
+
+def _promise(record: Mapping[str, Any], epsilon: float) -> str:
+    """Colder as epsilon grows; the unit is a record, because nothing is known about persons."""
+    whom, delta = WHOM[record["neighbors"]], float(record["delta"])
+    times = f"{math.exp(epsilon):.3g}" if epsilon < 700 else f"e^{epsilon:g}"
+    several = "a person with several records is protected less"
+    if not (epsilon <= NOMINAL_EPSILON and delta <= NOMINAL_DELTA):
+        return (
+            f"no meaningful protection, for a model may be {times} times as probable {whom}, and "
+            f"even that may fail with a probability of about {delta:g}; {several}"
+        )
+    if epsilon <= ALMOST_SAME:
+        text = f"the model would be published with almost the same probability {whom}"
+    else:
+        text = f"no model is more than {times} times as probable {whom}"
+    if delta > WEAK_DELTA:
+        text += f", which may fail with a probability of about {delta:g}"
+    return f"{text}; {several}"

@@ -103,9 +103,10 @@ def test_help_loads_nothing_heavy():
         assert f"\n  {verb} " in done.stdout
 
 
-def test_it_runs_as_a_module():
+@pytest.mark.parametrize("module", ["sparsedp", "sparsedp.cli"])
+def test_it_runs_as_a_module(module):
     done = subprocess.run(
-        [sys.executable, "-m", "sparsedp.cli", "--version"], capture_output=True, text=True
+        [sys.executable, "-m", module, "--version"], capture_output=True, text=True
     )
     assert done.stdout.startswith("sparsedp, version")
 
@@ -192,12 +193,12 @@ def test_fit_says_nothing_private(folder):
 def test_a_run_can_be_repeated(folder):
     fit("-o", "first", "--n-nonzero", "3", "--no-intercept", "--neighbors", "replace_one")
     assert "run.toml" in Path("first/run.toml").read_text()
-    result = run("fit", "--config", "first/run.toml", "-o", "second", "--json")
+    result = run("fit", "people.csv", "--config", "first/run.toml", "-o", "second", "--json")
     assert json.loads(result.stdout)["private"] is False
     assert PublishedModel.load("first") == PublishedModel.load("second")
     assert Path("first/run.toml").read_text() == Path("second/run.toml").read_text()
     # The command line goes before the file.
-    run("fit", "--config", "first/run.toml", "-o", "third", "--epsilon", "9")
+    run("fit", "people.csv", "--config", "first/run.toml", "-o", "third", "--epsilon", "9")
     assert PublishedModel.load("third").privacy["epsilon"] == 9
     assert "no [fit] table" in refused("fit", "--config", "bounds.toml")
     Path("odd.toml").write_text("[fit]\nepsilom = 1\n")

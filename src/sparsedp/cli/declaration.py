@@ -121,7 +121,14 @@ class Declaration:
             if pair is None or len(pair) != 2:
                 raise ValueError(f'--target-bounds needs two numbers such as "0,100", got {pair}')
             changed = replace(changed, target_bounds=pair, classes=None)
-        return replace(changed, drop=tuple(dict.fromkeys([*changed.drop, *drop])))
+        dropped = tuple(dict.fromkeys([*changed.drop, *drop]))
+        # What is left out needs no promise: limits of it are no mistake.
+        return replace(
+            changed,
+            drop=dropped,
+            limits={name: row for name, row in changed.limits.items() if name not in dropped},
+            categories={k: v for k, v in changed.categories.items() if k not in dropped},
+        )
 
     def bounds(self, feature_names: Sequence[str] | None) -> Bounds:
         """The bounds of features in this order, categories as columns of zeros and ones."""

@@ -1,14 +1,12 @@
 """``sparsedp fit``: from a file of records to a folder that may be published."""
 
 import sys
-import tomllib
 import warnings
 from pathlib import Path
 from typing import Any
 
 import click
 
-from sparsedp import __version__
 from sparsedp.cli.options import (
     anywhere,
     existing,
@@ -17,35 +15,18 @@ from sparsedp.cli.options import (
     privacy_options,
     solver_options,
 )
-
-
-def _use_config(ctx: click.Context, option: click.Parameter, path: Path | None) -> None:
-    """Take what is not given on the command line from a run.toml, which also holds the bounds."""
-    if path is None:
-        return
-    try:
-        given = tomllib.loads(path.read_text(encoding="utf-8")).get("fit")
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{path} is not a TOML file: {error}") from None
-    if not isinstance(given, dict):
-        raise ValueError(f"{path} has no [fit] table: give the run.toml of an earlier fit")
-    names = {parameter.name for parameter in ctx.command.params} - {"config", "output", "force"}
-    unknown = sorted(set(given) - names)
-    if unknown:
-        raise ValueError(f"{path}: [fit] does not know {', '.join(unknown)}")
-    ctx.default_map = {**given, "bounds": str(path)}
+from sparsedp.cli.runfile import check_named, run_text, use_config
 
 
 @click.command("fit")
-@click.argument("data", type=existing)
+@click.argument("data", type=existing, required=False)
 @click.option("--target", metavar="COLUMN", help="The column to predict.")
 @click.option(
     "--bounds",
-    required=True,
     metavar="BOUNDS",
     help='Public limits of the features: a bounds file (see init), "0,1", or "1.0" for |x| <= 1.',
 )
-@privacy_options()
+@privacy_options(required=False)
 @click.option(
     "--task",
     type=click.Choice(("classification", "regression")),
@@ -79,41 +60,18 @@ def _use_config(ctx: click.Context, option: click.Parameter, path: Path | None) 
     type=existing,
     is_eager=True,
     expose_value=False,
-    callback=_use_config,
+    callback=use_config,
     help="Settings of an earlier fit (its run.toml).",
 )
 @click.option(
     "-o", "--output", type=anywhere, default=Path("model"), show_default=True, help="Folder."
 )
-@click.option("--force", is_flag=True, help="Overwrite a model in that folder.")
+@click.option("--force", is_flag=True, help="Replace a model in that folder.")
+@click.option("--resume", is_flag=True, help="Finish an interrupted fit at no charge; needs -o.")
 @json_option()
+@click.pass_context
 def command(
-    data: Path,
-    target: str | None,
-    bounds: str,
-    epsilon: float,
-    delta: float,
-    neighbors: str,
-    task: str | None,
-    classes: str | None,
-    target_bounds: str | None,
-    n_nonzero: int | None,
-    solver: str,
-    settings: tuple[str, ...],
-    calibration: str,
-    intercept: bool,
-    drop: tuple[str, ...],
-    n_features: int | None,
-    in_blocks: bool,
-    file_format: str | None,
-    invalid: str,
-    ledger: Path | None,
-    ledger_epsilon: float | None,
-    ledger_delta: float | None,
-    seed: int | None,
-    output: Path,
-    force: bool,
-    as_json: bool,
+    ctx: click.Context, output: Path, force: bool, resume: bool, as_json: bool, **given: Any
 ) -> None:
     """Fit a private model to DATA and write a folder.
 
@@ -121,78 +79,92 @@ def command(
     approve it) and run.toml (all settings, for --config). Nothing else about the records leaves:
     neither their number nor how well the model fits them.
     """
-    from sparsedp.cli.declaration import Declaration, toml_table
-    from sparsedp.cli.records import blocks_for_fit, read_for_fit
-    from sparsedp.cli.show import coefficient_lines, echo_json, echo_verdict, verdict_json
-    from sparsedp.cli.solver import build_solver
-    from sparsedp.release import PublishedModel, write_report
+    from sparsedp.cli import keep
+    from sparsedp.cli.output import Output
+    from sparsedp.cli.stopping import accounted
 
-    if (output / "model.json").exists() and not force:
-        raise ValueError(f"{output} already holds a model: choose another folder by -o, or --force")
-    declared = Declaration.read(bounds).overridden(
-        target=target, classes=classes, target_bounds=target_bounds, drop=drop
-    )
-    task = task or ("classification" if declared.target_bounds is None else "regression")
-    built = build_solver(solver, settings, calibration)
-    budget = _open_ledger(ledger, ledger_epsilon, ledger_delta)
-    records = None
-    if in_blocks:
-        table, limits, records = blocks_for_fit(data, declared)
+    folder = Output(output)
+    if resume:
+        with accounted(folder, None):
+            model = keep.resume(folder, force=force)
     else:
-        table, limits = read_for_fit(data, declared, file_format, n_features)
+        _check_given(given)
+        check_named(ctx, given["ledger"])
+        folder.check(force=force)
+        model = _fit(folder, given, force=force, shown=sys.stderr.isatty() and not as_json)
+    _show(model, output, as_json=as_json)
+
+
+def _check_given(given: dict[str, Any]) -> None:
+    """What only --resume can do without."""
+    if given["data"] is None:
+        raise click.UsageError("Missing argument 'DATA'.")
+    for name in ("bounds", "epsilon", "delta"):
+        if given[name] is None:
+            raise click.UsageError(f"Missing option '--{name}'.")
+
+
+def _fit(folder: Any, given: dict[str, Any], *, force: bool, shown: bool) -> Any:
+    """Read, prepare the folder, charge and fit, store, put in place: in this order."""
+    from sparsedp.cli.declaration import Declaration
+    from sparsedp.cli.keep import keep, place
+    from sparsedp.cli.output import model_size
+    from sparsedp.cli.records import blocks_for_fit, read_for_fit
+    from sparsedp.cli.solver import build_solver
+    from sparsedp.cli.stopping import accounted, uninterrupted
+    from sparsedp.release import PublishedModel
+
+    declared = Declaration.read(given["bounds"]).overridden(
+        target=given["target"],
+        classes=given["classes"],
+        target_bounds=given["target_bounds"],
+        drop=given["drop"],
+    )
+    regression = declared.target_bounds is not None
+    task = given["task"] or ("regression" if regression else "classification")
+    solver = build_solver(given["solver"], given["settings"], given["calibration"])
+    ledger = _open_ledger(given["ledger"], given["ledger_epsilon"], given["ledger_delta"])
+    records = None
+    if given["in_blocks"]:
+        table, limits, records = blocks_for_fit(given["data"], declared)
+    else:
+        table, limits = read_for_fit(
+            given["data"], declared, given["file_format"], given["n_features"]
+        )
     shared: dict[str, Any] = {
-        "epsilon": epsilon,
-        "delta": delta,
+        "epsilon": given["epsilon"],
+        "delta": given["delta"],
         "bounds": limits,
-        "n_nonzero": n_nonzero,
-        "solver": built,
-        "neighbors": neighbors,
-        "fit_intercept": intercept,
-        "invalid": invalid,
-        "ledger": budget,
-        "random_state": seed,
-        "verbose": sys.stderr.isatty() and not as_json,
-    }
-    new = not output.exists()
-    output.mkdir(parents=True, exist_ok=True)  # before the budget is spent
-    try:
-        estimator = _fitted(task, declared, shared, table, records)
-    except BaseException:
-        if new:
-            output.rmdir()
-        raise
-    model = PublishedModel.from_estimator(
-        estimator,
-        feature_names=table.feature_names,
-        target_name=table.target_name,
-        categories=declared.categories,
-    )
-    model.save(output)
-    write_report(model, output / "report.html")
-    run = {
-        "data": str(data),
-        "file_format": file_format,
-        "n_features": n_features,
-        "in_blocks": in_blocks,
-        "task": task,
-        "epsilon": epsilon,
-        "delta": delta,
-        "neighbors": neighbors,
-        "n_nonzero": n_nonzero,
+        "n_nonzero": given["n_nonzero"],
         "solver": solver,
-        "settings": settings,
-        "calibration": calibration,
-        "intercept": intercept,
-        "invalid": invalid,
-        "ledger": None if ledger is None else str(ledger),
-        "seed": seed,
+        "neighbors": given["neighbors"],
+        "fit_intercept": given["intercept"],
+        "invalid": given["invalid"],
+        "ledger": ledger,
+        "random_state": given["seed"],
+        "verbose": shown,
     }
-    (output / "run.toml").write_text(
-        f"# Settings of a fit by sparsedp {__version__}. To repeat it, with fresh noise and at the "
-        "same cost:\n#   sparsedp fit --config run.toml -o another-folder\n\n"
-        f"{toml_table('fit', run)}\n{declared.to_toml()}",
-        encoding="utf-8",
-    )
+    size = model_size(table.feature_names, table.X.shape[1], len(declared.classes or ()))
+    where = None if ledger is None else ledger.path
+    folder.prepare(run_text(given, task, declared), size, ledger=where, force=force)
+    with accounted(folder, ledger):
+        estimator = _fitted(task, declared, shared, table, records)
+        with uninterrupted():
+            model = PublishedModel.from_estimator(
+                estimator,
+                feature_names=table.feature_names,
+                target_name=table.target_name,
+                categories=declared.categories,
+            )
+            keep(folder, model, ledger)
+        place(folder, model, force=force)
+    return model
+
+
+def _show(model: Any, output: Path, *, as_json: bool) -> None:
+    """What may be said about a fit."""
+    from sparsedp.cli.show import coefficient_lines, echo_json, echo_verdict, verdict_json
+
     if as_json:
         echo_json(
             {

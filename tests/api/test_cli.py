@@ -173,7 +173,9 @@ def test_init_asks_for_what_fit_needs(folder):
     assert "exists" in refused("init", "people.csv")
     run("init", "people.csv", "--force")
     assert "no column 'nope'" in refused("init", "people.csv", "--target", "nope", "--force")
-    sentence = refused("fit", "people.csv", "--bounds", "bounds.toml", "--target", "buys", *PRIVACY)
+    columns = ("--bounds", "bounds.toml", "--target", "buys")
+    assert "labels" in refused("fit", "people.csv", *columns, *PRIVACY)
+    sentence = refused("fit", "people.csv", *columns, "--classes", "no,yes", *PRIVACY)
     assert "'age'" in sentence
     assert "fill" in sentence
     assert not Path("model").exists()
@@ -254,12 +256,27 @@ def _fit_arguments() -> tuple[str, ...]:
     return ("fit", "people.csv", "--bounds", "bounds.toml", "--drop", "price", *PRIVACY, *QUICK)
 
 
+LABELLED = ("fit", "u.csv", "--bounds", "1", "--target", "y", "--classes", "0,1")
+
 REFUSALS = {
     "no data": (("fit",), "DATA"),
     "no such file": (("fit", "nope.csv", "--bounds", "1", *PRIVACY), "nope.csv"),
     "no epsilon": (("fit", "people.csv", "--bounds", "1", "--delta", "1e-5"), "--epsilon"),
     "negative epsilon": (
-        ("fit", "u.csv", "--bounds", "1", "--target", "y", "--epsilon", "-1", "--delta", "1e-5"),
+        (
+            "fit",
+            "u.csv",
+            "--bounds",
+            "1",
+            "--target",
+            "y",
+            "--classes",
+            "0,1",
+            "--epsilon",
+            "-1",
+            "--delta",
+            "1e-5",
+        ),
         "epsilon must be a positive",
     ),
     "no bounds": (("fit", "people.csv", *PRIVACY), "--bounds"),
@@ -268,10 +285,25 @@ REFUSALS = {
         ("fit", "u.csv", "--bounds", "1,0", "--target", "y", *PRIVACY),
         "lower must be below upper",
     ),
-    "no target": (("fit", "u.csv", "--bounds", "1", *PRIVACY), "--target"),
-    "unknown target": (("fit", "u.csv", "--bounds", "1", "--target", "z", *PRIVACY), "'z'"),
+    "no target": (("fit", "u.csv", "--bounds", "1", "--classes", "0,1", *PRIVACY), "--target"),
+    "unknown target": (
+        (*LABELLED, "--target", "z", *PRIVACY),
+        "'z'",
+    ),
     "unknown solver": (
-        ("fit", "u.csv", "--bounds", "1", "--target", "y", "--solver", "magic", *PRIVACY),
+        (
+            "fit",
+            "u.csv",
+            "--bounds",
+            "1",
+            "--target",
+            "y",
+            "--classes",
+            "0,1",
+            "--solver",
+            "magic",
+            *PRIVACY,
+        ),
         "--solver must be one of",
     ),
     "unknown setting": (
@@ -280,8 +312,7 @@ REFUSALS = {
             "u.csv",
             "--bounds",
             "1",
-            "--target",
-            "y",
+            *("--target", "y", "--classes", "0,1"),
             "--solver",
             "sparsifier",
             "--set",
@@ -296,8 +327,7 @@ REFUSALS = {
             "u.csv",
             "--bounds",
             "1",
-            "--target",
-            "y",
+            *("--target", "y", "--classes", "0,1"),
             "--solver",
             "sparsifier",
             "--set",
@@ -312,8 +342,7 @@ REFUSALS = {
             "u.csv",
             "--bounds",
             "1",
-            "--target",
-            "y",
+            *("--target", "y", "--classes", "0,1"),
             "--solver",
             "sparsifier",
             "--set",
@@ -322,8 +351,19 @@ REFUSALS = {
         ),
         "NAME=VALUE",
     ),
-    "one class": (
+    "labels not declared": (
         ("fit", "u.csv", "--bounds", "1", "--target", "one", "--drop", "y", *PRIVACY),
+        "declare what the target can be: its labels by --classes",
+    ),
+    "classification by limits": (
+        (
+            *("fit", "u.csv", "--bounds", "1", "--target", "y", "--target-bounds", "0,1"),
+            *("--task", "classification", *PRIVACY),
+        ),
+        "declare what the target can be for classification",
+    ),
+    "one class": (
+        ("fit", "u.csv", "--bounds", "1", "--target", "one", "--classes", "3", *PRIVACY),
         "only one class",
     ),
     "undeclared class": (
@@ -332,14 +372,19 @@ REFUSALS = {
     ),
     "regression without limits": (
         ("fit", "u.csv", "--bounds", "1", "--target", "y", "--task", "regression", *PRIVACY),
-        "target_bounds is required",
+        "can be for regression",
     ),
     "odd limits": (
         ("fit", "u.csv", "--bounds", "1", "--target", "y", "--target-bounds", "1", *PRIVACY),
         "two numbers",
     ),
     "a ledger's budget without ledger": (
-        ("fit", "u.csv", "--bounds", "1", "--target", "y", "--ledger-epsilon", "1", *PRIVACY),
+        (
+            *("fit", "u.csv", "--bounds", "1", "--target", "y", "--classes", "0,1"),
+            "--ledger-epsilon",
+            "1",
+            *PRIVACY,
+        ),
         "--ledger FILE",
     ),
     "unknown verb": (("dance",), "dance"),
@@ -348,7 +393,10 @@ REFUSALS = {
     "no model": (("predict", ".", "u.csv"), "no model here"),
     "not a model": (("report", "bounds.toml"), "not a model"),
     "unknown format": (("init", "folder.unknown", "-o", "new.toml"), "format"),
-    "LIBSVM without width": (("fit", "u.svm", "--bounds", "1", *PRIVACY), "--n-features"),
+    "LIBSVM without width": (
+        ("fit", "u.svm", "--bounds", "1", "--classes", "0,1", *PRIVACY),
+        "--n-features",
+    ),
 }
 
 
@@ -369,7 +417,9 @@ BAD_BOUNDS = {
     "[target]\nlower = 1": "both lower and upper",
     "[target]\nclasses = [true, false]": "as the file has it",
     '[features.age]\ncategories = ["a"]\nlower = 1': "no limits",
-    "[bounds]\nlower = 0\nupper = 1\n[features.nope]\nlower = 0": "no such feature",
+    '[target]\nclasses = ["a", "b"]\n[bounds]\nlower = 0\nupper = 1\n[features.nope]\nlower = 0': (
+        "no such feature"
+    ),
 }
 
 
@@ -378,6 +428,21 @@ def test_bad_bounds_files_are_refused(text, folder):
     Path("bad.toml").write_text(text)
     message = refused("fit", "people.csv", "--target", "buys", "--bounds", "bad.toml", *PRIVACY)
     assert BAD_BOUNDS[text] in message
+
+
+@pytest.mark.parametrize("kind", ["text", "whole numbers"])
+def test_values_of_a_target_are_not_published_as_labels(kind, folder):
+    """A review finding: every salary became a label of the model, under a green badge."""
+    salaries = [f"{10 * k}k" if kind == "text" else 1000 + k for k in range(299)]
+    Path("t.csv").write_text(
+        "a,salary\n" + "".join(f"{k % 100},{s}\n" for k, s in enumerate(salaries))
+    )
+    ledger = ("--ledger", "budget.ledger", "--ledger-epsilon", "3", "--ledger-delta", "1e-3")
+    sentence = refused("fit", "t.csv", "--target", "salary", "--bounds", "0,100", *PRIVACY, *ledger)
+    assert "--classes" in sentence
+    assert "--target-bounds" in sentence
+    assert not Path("budget.ledger").exists()
+    assert not Path("model").exists()
 
 
 def test_bounds_files_round_trip(tmp_path):
@@ -420,7 +485,7 @@ def test_files_without_names(kind, folder):
         Path("data").write_text("\n".join(lines) + "\n")
         more = ("data", "--format", "libsvm")
     width = ("--n-features", "5") if kind == "libsvm" else ()
-    run("fit", *more, *width, "--bounds", "0,1", *PRIVACY, *QUICK, "-o", "m")
+    run("fit", *more, *width, "--bounds", "0,1", "--classes", "0,1,2", *PRIVACY, *QUICK, "-o", "m")
     model = PublishedModel.load("m")
     assert (model.task, model.n_features) == ("multinomial", 5)
     rows = list(csv.DictReader(io.StringIO(run("predict", "m", *more).stdout)))

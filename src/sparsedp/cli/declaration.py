@@ -130,6 +130,18 @@ class Declaration:
             categories={k: v for k, v in changed.categories.items() if k not in dropped},
         )
 
+    def task(self, asked: str | None) -> str:
+        """What is to be fitted; labels and limits of the target are never read off the records."""
+        task = asked or ("classification" if self.target_bounds is None else "regression")
+        if (self.classes if task == "classification" else self.target_bounds) is None:
+            what = "" if asked is None else f" for {task}"
+            raise ValueError(
+                f"declare what the target can be{what}: its labels by --classes A,B,... or the "
+                "limits of a number by --target-bounds LOW,HIGH (in a bounds file under [target]); "
+                "labels read off the records would be published as they are"
+            )
+        return task
+
     def bounds(self, feature_names: Sequence[str] | None) -> Bounds:
         """The bounds of features in this order, categories as columns of zeros and ones."""
         lower, upper, norm = (self.shared.get(key) for key in ("lower", "upper", "row_norm"))

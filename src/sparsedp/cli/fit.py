@@ -30,9 +30,9 @@ from sparsedp.cli.runfile import check_named, run_text, use_config
 @click.option(
     "--task",
     type=click.Choice(("classification", "regression")),
-    help="By default regression if limits of the target are declared, else classification.",
+    help="By default what was declared: classes, or limits of a number.",
 )
-@click.option("--classes", metavar="A,B,...", help="The label set, if the bounds file has none.")
+@click.option("--classes", metavar="A,B,...", help="The label set; this or limits are needed.")
 @click.option("--target-bounds", metavar="LOW,HIGH", help="Limits of a target that is a number.")
 @solver_options()
 @click.option("--intercept/--no-intercept", default=True, help="Fit a constant term.")
@@ -120,8 +120,7 @@ def _fit(folder: Any, given: dict[str, Any], *, force: bool, shown: bool) -> Any
         target_bounds=given["target_bounds"],
         drop=given["drop"],
     )
-    regression = declared.target_bounds is not None
-    task = given["task"] or ("regression" if regression else "classification")
+    task = declared.task(given["task"])
     solver = build_solver(given["solver"], given["settings"], given["calibration"])
     ledger = _open_ledger(given["ledger"], given["ledger_epsilon"], given["ledger_delta"])
     records = None
@@ -215,9 +214,6 @@ def _fitted(
             y = as_float64(y, "the target", shared["invalid"])
         estimator: Any = SparseLinearRegression(target_bounds=declared.target_bounds, **shared)
     else:
-        mixed = y is not None and y.dtype == object and len({type(label) for label in y}) > 1
-        if declared.classes is None and mixed:
-            raise ValueError("the target mixes numbers and text: declare its labels by --classes")
         estimator = SparseLogisticRegression(classes=declared.classes, **shared)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default", UnprovenGuarantee)

@@ -17,7 +17,7 @@ HEAD = """\
 TARGET = """
 [target]
 {column}
-# Either the label set (as the file writes it) ...
+# Required: either the label set (as the file writes it) ...
 # classes = ["no", "yes"]
 # ... or, for a number, its limits:
 # lower = ?

@@ -20,7 +20,7 @@ from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Logistic, Multinomial, Squared
 from sparsedp.mechanisms import KeyStream, NoisyCurator
-from sparsedp.mechanisms.lazy import is_below
+from sparsedp.mechanisms.exact import is_below
 from sparsedp.mechanisms.select import grid_and_rate
 from sparsedp.privacy import Budget, PublicFacts
 from sparsedp.solvers import FrankWolfe

@@ -1,5 +1,8 @@
 """Bernoulli trials of probability exp(-x), in integers, so that no rounding enters."""
 
+import math
+from fractions import Fraction
+
 from sparsedp.mechanisms.entropy import KeyStream
 
 
@@ -70,3 +73,35 @@ def bernoulli_exp(
             return True
         if uniform >= upper:
             return False
+
+
+def is_below(word: int, exponent: Fraction, factor: Fraction, stream: KeyStream) -> bool:
+    """Say whether a uniform variable lies below ``factor * exp(exponent)``, exactly.
+
+    Parameters
+    ----------
+    word : int
+        The first 64 binary digits of the variable; further ones are drawn as long as they matter.
+    exponent, factor : Fraction
+        Of the probability, which must not exceed one.
+    stream : KeyStream
+        Source of further digits.
+    """
+    digits, n_digits = word, 64
+    size = abs(exponent)
+    while True:
+        # Dividing by a small number takes its digits; for a negative exponent a few bits more than
+        # the variable has are enough, however small the probability.
+        n_bits = n_digits + 64 + (math.ceil(1.5 * size) if exponent > 0 else 0)
+        lower, upper = exp_bounds(size.numerator, size.denominator, n_bits)
+        one = 1 << n_bits
+        if exponent > 0:  # exp(x) is one over exp(-x)
+            least, most = factor * Fraction(one, upper), factor * Fraction(one, max(lower, 1))
+        else:
+            least, most = factor * Fraction(lower, one), factor * Fraction(upper, one)
+        if Fraction(digits + 1, 1 << n_digits) <= least:
+            return True
+        if Fraction(digits, 1 << n_digits) >= most:
+            return False
+        digits = (digits << 64) | stream.bits(64)
+        n_digits += 64

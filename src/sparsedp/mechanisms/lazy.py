@@ -7,7 +7,7 @@ import numpy as np
 
 from sparsedp._kernels import COMPILED
 from sparsedp.mechanisms.entropy import KeyStream
-from sparsedp.mechanisms.exact import exp_bounds
+from sparsedp.mechanisms.exact import is_below
 from sparsedp.mechanisms.select import grid_and_rate
 from sparsedp.mechanisms.walk import CompactWalk
 
@@ -116,33 +116,3 @@ def scores_along(walk: CompactWalk, vertices: np.ndarray) -> np.ndarray:
     return kernel.scores_along(
         walk.columns, walk.loss, n_outputs, walk.bound, walk.radius, walk.steps, vertices
     )
-
-
-def is_below(word: int, exponent: Fraction, factor: Fraction, stream: KeyStream) -> bool:
-    """Say whether a uniform variable lies below ``factor * exp(exponent)``, exactly.
-
-    Parameters
-    ----------
-    word : int
-        The first 64 binary digits of the variable; further ones are drawn as long as they matter.
-    exponent, factor : Fraction
-        Of the probability, which must not exceed one.
-    stream : KeyStream
-        Source of further digits.
-    """
-    digits, n_digits = word, 64
-    size = abs(exponent)
-    while True:
-        n_bits = n_digits + 64 + max(0, math.ceil(1.5 * size))
-        lower, upper = exp_bounds(size.numerator, size.denominator, n_bits)
-        one = 1 << n_bits
-        if exponent > 0:  # exp(x) is one over exp(-x)
-            least, most = factor * Fraction(one, upper), factor * Fraction(one, max(lower, 1))
-        else:
-            least, most = factor * Fraction(lower, one), factor * Fraction(upper, one)
-        if Fraction(digits + 1, 1 << n_digits) <= least:
-            return True
-        if Fraction(digits, 1 << n_digits) >= most:
-            return False
-        digits = (digits << 64) | stream.bits(64)
-        n_digits += 64

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from sparsedp.mechanisms.entropy import KeyStream
-from sparsedp.mechanisms.lazy import is_below
+from sparsedp.mechanisms.exact import is_below
 from sparsedp.mechanisms.select import grid_and_rate
 
 MARGIN = 2.0**-36

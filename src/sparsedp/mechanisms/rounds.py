@@ -1,4 +1,4 @@
-"""Selections along a walk whose scores are far away: guess, then ask for many (proof: lazy.md)."""
+"""Selections along a walk whose scores are far away: guess, then ask for many; see rounds.md."""
 
 import math
 from dataclasses import dataclass
@@ -7,14 +7,18 @@ from typing import Any
 import numpy as np
 
 from sparsedp.mechanisms.entropy import KeyStream
+from sparsedp.mechanisms.envelope import Levels
 from sparsedp.mechanisms.proposals import LOG2, Noise, Proposal, certain, likely
 from sparsedp.mechanisms.walk import RoundWalk
 
 LIGHT = 0.3
-"""Vertices whose log weight is never larger keep one envelope; other scores are followed."""
+"""Vertices whose log weight is never larger share one envelope; other scores are followed."""
 
 PATIENCE = 32
 """Guesses after which the records are asked."""
+
+MOST_TRIES = 1024
+"""Proposals for one step after which all its scores are asked for."""
 
 LOOSE = 6.0
 """Envelopes so many times above what weights are believed to be call for a new reference."""
@@ -24,26 +28,24 @@ ALLOWANCE = 1.1
 
 
 class Envelope:
-    """Whole numbers, at least the weights of all vertices, to draw proposals from. Private.
+    """Bounds on the scores of all vertices, and proposals drawn by them. Private.
 
     Parameters
     ----------
     walk : RoundWalk
     noise : Noise
     light : float
-        Log weights up to this, at most 2, have an envelope for the whole walk. The others have one
-        for a drift that is allowed, in a unit that is some octaves larger.
+        Vertices with a log weight of at most this share one envelope for the whole walk. The
+        others have one for a drift that is allowed.
     """
 
     def __init__(self, walk: RoundWalk, noise: Noise, light: float) -> None:
         self._walk, self._noise = walk, noise
         self.size = len(walk.limits)
-        self._unit = 60 - (2 * self.size).bit_length()  # all sums stay below 2**63
-        self._tops = noise.steepness * walk.limits + noise.slack
-        self._light = np.flatnonzero(self._tops <= light)
-        self._heavy = np.flatnonzero(self._tops > light)
-        self._light_ends = np.cumsum(self._above(self._tops[self._light], 0))
-        self._half = int(self._light_ends[-1]) if len(self._light) else 0  # of either sign
+        self._limits = self._outward(walk.limits / noise.grid)
+        is_light = noise.rate * self._limits <= light
+        self._light, self._heavy = np.flatnonzero(is_light), np.flatnonzero(~is_light)
+        self._highest_light = float(self._limits[self._light].max(initial=0.0))
         walk.follow(self._heavy)
         self.forget()
 
@@ -56,61 +58,100 @@ class Envelope:
         if drift <= self._allowed:
             return
         self._allowed = ALLOWANCE * drift
-        centers, widths = self._walk.around(self._allowed)
-        heights = self._noise.steepness * np.concatenate([centers, -centers])
-        tops = heights + self._noise.steepness * np.tile(widths, 2) + self._noise.slack
-        tops = np.minimum(tops, np.tile(self._tops[self._heavy], 2))
-        highest = float(tops.max(initial=0.0))
-        self._octaves = math.ceil(highest / LOG2)
-        self._heavy_ends = np.cumsum(self._above(tops, self._octaves))
-        heavy_mass = int(self._heavy_ends[-1]) if len(tops) else 0
-        self._mass = 2 * self._half + (heavy_mass << self._octaves)
-        self._log_mass = math.log(self._mass) - self._unit * LOG2
-        believed = float(np.exp(heights - highest).sum())
-        believed += 2 * self._half * math.exp(-highest - self._unit * LOG2)
-        self.is_loose = self._log_mass - highest > math.log(LOOSE) + math.log(believed)
+        lower, upper, centers = self._around(self._allowed)
+        self._levels = Levels(
+            np.concatenate([upper, -lower]),
+            self._noise.rate,
+            n_more=2 * len(self._light),
+            high_of_more=self._highest_light,
+        )
+        self.is_loose = self._log_mass > math.log(LOOSE) + self._log_believed(centers)
 
     def propose(self, level: float, stream: KeyStream) -> Proposal:
         """Draw a vertex with a probability in proportion to its envelope."""
-        level = self._noise.next_level(level, self._log_mass, stream)
-        place = stream.integer_below(self._mass)
-        if place < 2 * self._half:
-            sign, place = divmod(place, self._half)
-            number, envelope = _located(self._light_ends, place)
-            entry = int(self._light[number])
-        else:
-            place = (place - 2 * self._half) >> self._octaves
-            number, envelope = _located(self._heavy_ends, place)
-            envelope <<= self._octaves
-            sign, number = divmod(number, len(self._heavy))
-            entry = int(self._heavy[number])
-        vertex = entry + sign * self.size
-        return Proposal(vertex, envelope, self._unit, stream.bits(64), level)
+        levels = self._levels
+        level = self._noise.next_level(level, levels, stream)
+        number, envelope = levels.draw(stream)
+        entries = self._heavy
+        if number >= 2 * len(entries):
+            number, entries = number - 2 * len(entries), self._light
+        sign, number = divmod(number, len(entries))
+        vertex = int(entries[number]) + sign * self.size
+        return Proposal(vertex, envelope, levels.octaves, levels.top, stream.bits(64), level)
 
     def bounds(self, vertex: int, drift: float) -> tuple[float, float, float]:
-        """Bounds on a vertex's log weight after a drift, and what it may be."""
+        """Bounds on a vertex's score after a drift, and what it may be, in grid units."""
         sign, entry = divmod(vertex, self.size)
-        top = float(self._tops[entry])
         number = int(np.searchsorted(self._heavy, entry))
         if number < len(self._heavy) and self._heavy[number] == entry:
-            center, width = map(float, self._walk.around(drift, number))
+            lower, upper, middle = map(float, self._around(drift, number))
         else:
-            center, width = self._walk.first_score(entry), math.inf
-        center *= (1 - 2 * sign) * self._noise.steepness
-        width = width * self._noise.steepness + self._noise.slack
-        return max(center - width, -top), min(center + width, top), center
+            upper = float(self._limits[entry])
+            lower, middle = -upper, self._walk.first_score(entry) / self._noise.grid
+        return (-upper, -lower, -middle) if sign else (lower, upper, middle)
 
-    def _above(self, tops: np.ndarray, octaves: int) -> np.ndarray:
-        weights = np.exp(tops + (self._unit - octaves) * LOG2)
-        return (weights * (1 + 1e-9)).astype(np.uint64) + np.uint64(2)
+    def _around(self, drift: float, which: slice | int = slice(None)) -> tuple[Any, Any, Any]:
+        """Bounds on the scores of followed entries, and what they may be, in grid units.
+
+        At the reference itself they are known: rounded to the grid, or not, as the noise has it.
+        """
+        centers, widths = self._walk.around(drift, which)
+        centers, grid = centers / self._noise.grid, self._noise.grid
+        if drift == 0:
+            known = np.rint(centers) if self._noise.slack else centers
+            return known, known, known
+        limits = self._limits[self._heavy[which]]
+        # A bound that is not a number says nothing: fmin and fmax pass over it.
+        upper = np.fmin(self._outward(centers + widths / grid), limits)
+        lower = np.fmax(-self._outward(widths / grid - centers), -limits)
+        return lower, upper, centers
+
+    def _outward(self, units: np.ndarray) -> np.ndarray:
+        """Upper bounds on what decides, from upper bounds on computed scores, with roundings."""
+        return units + np.abs(units) * 2.0**-50 + self._noise.slack
+
+    @property
+    def _log_mass(self) -> float:
+        """Logarithm of the sum of all envelopes, relative to the weight of the top."""
+        return math.log(self._levels.total) - self._levels.octaves * LOG2
+
+    def _log_believed(self, centers: np.ndarray) -> float:
+        """The same of what weights may be; light ones count with their envelopes."""
+        rate, top = self._noise.rate, self._levels.top
+        believed = -math.inf
+        if len(centers):
+            sizes = rate * np.abs(centers)
+            largest = float(sizes.max())
+            # The largest of them contributes one, so that the sum never vanishes.
+            log_sum = math.log(np.exp(sizes - largest).sum() + np.exp(-sizes - largest).sum())
+            believed = log_sum + largest - rate * top
+        if len(self._light):
+            light = math.log(2 * len(self._light)) + rate * (self._highest_light - top)
+            believed = float(np.logaddexp(believed, light))
+        return believed
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a walk is, and how many proposals were refused there, the last at a level."""
+
+    point: Any
+    n_chosen: int = 0
+    n_refused: int = 0
+    level: float = math.inf
+
+    def after(self, proposal: Proposal, accepted: bool, walk: RoundWalk) -> "Place":
+        """The next place: where the walk moves to, or here again."""
+        if accepted:
+            return Place(walk.moved(self.point, proposal.vertex), self.n_chosen + 1)
+        return Place(self.point, self.n_chosen, self.n_refused + 1, proposal.level)
 
 
 @dataclass(frozen=True)
 class Guess:
-    """A proposal that bounds did not decide, made at a point after so many choices."""
+    """A proposal that bounds did not decide."""
 
-    n_chosen: int
-    point: Any
+    place: Place
     proposal: Proposal
     accepted: bool
 
@@ -122,6 +163,7 @@ def walk_in_rounds(
     *,
     light: float = LIGHT,
     patience: int = PATIENCE,
+    most_tries: int = MOST_TRIES,
 ) -> np.ndarray:
     """Choose every vertex of a walk.
 
@@ -134,9 +176,11 @@ def walk_in_rounds(
     stream : KeyStream
         Source of the bits.
     light : float
-        See `Envelope`; it changes the number of rounds only, and so does `patience`.
+        See `Envelope`; it changes the number of rounds only, and so do the others.
     patience : int
         Guesses after which the records are asked.
+    most_tries : int
+        Proposals for one step after which all its scores are asked for.
 
     Returns
     -------
@@ -146,54 +190,67 @@ def walk_in_rounds(
     Notes
     -----
     *Privacy.* Vertices have the distribution of one selection after the other. How many rounds a
-    walk takes depends on the records.
+    walk takes depends on the records; it ends, as every round settles a proposal or a step, and a
+    step has at most ``most_tries`` proposals.
     """
     envelope = Envelope(walk, noise, light)
     chosen: list[int] = []
-    point = asked = walk.start
-    level = math.inf
+    place, n_steps = Place(walk.start), len(walk.steps)
     while True:
-        walk.anchor(point)
-        envelope.forget()
-        guesses: list[Guess] = []
-        while len(chosen) < len(walk.steps) and len(guesses) < patience:
-            drift = walk.drift(point)
-            envelope.allow(drift)
-            if envelope.is_loose and point is not asked:
-                break
-            proposal = envelope.propose(level, stream)
-            lower, upper, middle = envelope.bounds(proposal.vertex, drift)
-            accepted = certain(noise, proposal, lower, upper)
-            if accepted is None:
-                accepted = likely(noise, proposal, middle)
-                guesses.append(Guess(len(chosen), point, proposal, accepted))
-            level = proposal.level
-            if accepted:
-                chosen.append(proposal.vertex)
-                point, level = walk.moved(point, proposal.vertex), math.inf
-        if len(chosen) == len(walk.steps) and not guesses:
+        place, guesses = _ahead(envelope, walk, noise, stream, place, chosen, patience, most_tries)
+        if not guesses and place.n_chosen == n_steps:
             return np.array(chosen, dtype=np.int64)
+        if not guesses and place.n_refused >= most_tries:
+            scores = walk.scores(place.point)  # private
+            chosen.append(noise.choose(scores, place.level, stream))
+            place = Place(walk.moved(place.point, chosen[-1]), place.n_chosen + 1)
+            continue
         # The first guess was made at a point of the walk for certain, the last ones probably.
-        references = [guess.point for guess in guesses[:1] if guess.point is not point] + [point]
-        questions = [(guess.point, guess.proposal.vertex % envelope.size) for guess in guesses]
-        scores = walk.ask(questions, references)  # private
-        asked = point
+        first = [guess.place.point for guess in guesses[:1] if guess.place.point is not place.point]
+        questions = [
+            (guess.place.point, guess.proposal.vertex % envelope.size) for guess in guesses
+        ]
+        scores = walk.ask(questions, [*first, place.point])  # private
         for guess, score in zip(guesses, scores, strict=True):
             proposal = guess.proposal
             sign = -1 if proposal.vertex >= envelope.size else 1
             accepted = noise.accepts(proposal, sign * score, stream)
             if accepted != guess.accepted:
                 # What came after belongs to a walk that did not happen, and so do its words.
-                del chosen[guess.n_chosen :]
-                point, level = guess.point, proposal.level
-                if accepted:
-                    chosen.append(proposal.vertex)
-                    point, level = walk.moved(point, proposal.vertex), math.inf
+                del chosen[guess.place.n_chosen :]
+                chosen += [proposal.vertex] if accepted else []
+                place = guess.place.after(proposal, accepted, walk)
                 break
 
 
-def _located(ends: np.ndarray, place: int) -> tuple[int, int]:
-    """Which of the numbers with these running sums holds a place, and how large it is."""
-    number = int(np.searchsorted(ends, np.uint64(place), side="right"))
-    before = int(ends[number - 1]) if number else 0
-    return number, int(ends[number]) - before
+def _ahead(
+    envelope: Envelope,
+    walk: RoundWalk,
+    noise: Noise,
+    stream: KeyStream,
+    place: Place,
+    chosen: list[int],
+    patience: int,
+    most_tries: int,
+) -> tuple[Place, list[Guess]]:
+    """Walk on with what is known here, until it is time to ask; adds to what was chosen."""
+    walk.anchor(place.point)
+    envelope.forget()
+    guesses: list[Guess] = []
+    while place.n_chosen < len(walk.steps) and len(guesses) < patience:
+        drift = walk.drift(place.point)
+        envelope.allow(drift)
+        if place.n_refused >= most_tries or (envelope.is_loose and drift > 0):
+            break
+        proposal = envelope.propose(place.level, stream)
+        lower, upper, middle = envelope.bounds(proposal.vertex, drift)
+        accepted = certain(noise, proposal, lower, upper)
+        if accepted is None and lower == upper:
+            accepted = noise.accepts(proposal, middle * noise.grid, stream)
+        elif accepted is None:
+            accepted = likely(noise, proposal, middle)
+            guesses.append(Guess(place, proposal, accepted))
+        if accepted:
+            chosen.append(proposal.vertex)
+        place = place.after(proposal, accepted, walk)
+    return place, guesses

@@ -70,7 +70,7 @@ class RoundWalk(Protocol):
         ...
 
     def drift(self, point: Any) -> float:
-        """How far a point is from the reference."""
+        """How far a point is from the reference; zero only where its scores are known exactly."""
         ...
 
     def around(self, drift: float, which: slice | int = slice(None)) -> tuple[Any, Any]:
@@ -79,6 +79,10 @@ class RoundWalk(Protocol):
 
     def first_score(self, entry: int) -> float:
         """The score at the start."""
+        ...
+
+    def scores(self, point: Any) -> np.ndarray:
+        """All scores at a point: one round."""
         ...
 
     def ask(self, questions: Sequence[tuple[Any, int]], references: Sequence[Any]) -> list[float]:

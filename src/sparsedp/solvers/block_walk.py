@@ -15,7 +15,7 @@ from sparsedp.sets import L1Ball
 from sparsedp.solvers.block_looks import FirstLook, Look, Place, SomeColumns
 
 STEEPNESS: dict[type, float] = {Logistic: 0.25, Squared: 1.0, Multinomial: math.sqrt(0.5)}
-"""How fast derivatives move with margins, at most, in L2 norm (mechanisms/lazy.md)."""
+"""How fast derivatives move with margins, at most, in L2 norm (mechanisms/rounds.md)."""
 
 SHRINKING = 0.22390
 """Largest product of a number and the derivative of the sigmoid there."""
@@ -26,6 +26,9 @@ WIDER = 1 + 1e-6
 ROUNDING = 1e-6
 """How far a computed sum is from the exact one, at most, in units of a record's share
 (data/summation.md has half of it for two sums)."""
+
+LEAST_DRIFT = 2.0**-500
+"""Distances are never zero by rounding: that means something else."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +47,8 @@ class Reference:
     scores: np.ndarray
     length: float
     """L2 norm of all margins there."""
+    is_asked: bool = True
+    """Whether the scores are, to the last bit, those that `BlockWalk.ask` gives."""
 
 
 class BlockWalk:
@@ -87,7 +92,8 @@ class BlockWalk:
         self._swing = bound * (2 if isinstance(loss, Squared) else 1)
         self._slots: dict[int, int] = {}
         self._slot_norms = np.zeros(len(steps))
-        self._kept_part = np.concatenate([[0.0], np.cumsum(np.log1p(-steps))])
+        with np.errstate(divide="ignore"):  # a step of one forgets all that was before
+            self._log_kept = np.log1p(-steps)
         self._references: list[Reference] = []
 
     @property
@@ -103,7 +109,7 @@ class BlockWalk:
         self._places = self._rows_of(entries, self._columns)
         self._followed: Derived = self._blocks.derive(SomeColumns(_some(self._columns)))
         self._entry_norms, self._entry_sums = self._norms[entries], self._sums[entries]
-        self._references = [Reference(self.start, self._first[entries], 0.0)]
+        self._references = [Reference(self.start, self._first[entries], 0.0, is_asked=False)]
         self._reference = self._references[0]
 
     def moved(self, point: Point, vertex: int) -> Point:
@@ -125,13 +131,24 @@ class BlockWalk:
         self._reference = min(self._references, key=lambda one: self._distance(point, one))
 
     def drift(self, point: Point) -> float:
-        """How far derivatives have moved from the reference, at most, in L2 norm."""
+        """How far derivatives have moved from the reference, at most, in L2 norm.
+
+        Zero at the reference itself, and nowhere else: scores there are the ones that were asked.
+        """
         return self._distance(point, self._reference)
 
     def around(self, drift: float, which: slice | int = slice(None)) -> tuple[Any, Any]:
         """Scores of followed entries at the reference, and how far they can be from that."""
-        widths = np.minimum(self._entry_norms[which] * drift, self._entry_sums[which] * self._swing)
+        with np.errstate(invalid="ignore"):  # no number where an empty column drifts without bound
+            widths = self._entry_norms[which] * drift
+        widths = np.fmin(widths, self._entry_sums[which] * self._swing)
         return self._reference.scores[which], widths + self.bound * ROUNDING
+
+    def scores(self, point: Point) -> np.ndarray:
+        """All scores at a point: one look at the records."""
+        look = Look(self._loss, self.bound, (self._place(point),), np.arange(self._n_features), 0)
+        (found,) = self._blocks.total(look, self._followed)  # private
+        return self._ball.scores(found).ravel()
 
     def first_score(self, entry: int) -> float:
         """The score at weights zero."""
@@ -163,6 +180,8 @@ class BlockWalk:
 
     def _distance(self, point: Point, reference: Reference) -> float:
         """Of derivatives at two points: by weights that differ, and by those that shrank alike."""
+        if reference.is_asked and point is reference.point:
+            return 0.0
         norms = self._slot_norms
         here, there = point.weights, reference.point.weights
         n = max(len(here), len(there))
@@ -171,13 +190,17 @@ class BlockWalk:
         steepness = STEEPNESS[type(self._loss)]
         least = steepness * float(np.abs(new - old) @ norms[:n])
         if point.n_taken > reference.point.n_taken:
-            lost = self._kept_part[reference.point.n_taken] - self._kept_part[point.n_taken]
+            lost = self._lost(reference.point.n_taken, point.n_taken)
             kept = math.exp(-lost)
-            shrunk = steepness * (1 - kept) * reference.length
+            shrunk = steepness * -math.expm1(-lost) * reference.length
             if isinstance(self._loss, Logistic):
                 shrunk = min(shrunk, SHRINKING * math.sqrt(self._n_records) * lost)
             least = min(least, shrunk + steepness * float(np.abs(new - kept * old) @ norms[:n]))
-        return least * WIDER + self._least_drift
+        return least * WIDER + max(self._least_drift, LEAST_DRIFT)
+
+    def _lost(self, before: int, after: int) -> float:
+        """Minus the logarithm of what is left of weights after some steps."""
+        return -float(np.sum(self._log_kept[before:after]))
 
     def _place(self, point: Point) -> Place:
         entries = np.fromiter(self._slots, dtype=np.int64, count=len(point.weights))

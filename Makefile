@@ -1,5 +1,6 @@
 # make demo   a private model and its card in demo-model/, from nothing
 # make test   every check that CI runs
+# make mutants   plant faults one at a time in a scratch copy and see whether tests notice, in half an hour
 # make utility DATA=DIR   benchmarks/utility.md from the data sets in DIR, in about ten minutes
 # make bench [DATA=DIR]   benchmarks/results.md: speed and memory against others, in a quarter of an hour
 PYTHON ?= python3
@@ -10,7 +11,7 @@ JOBS ?= 2
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test check unit install utility bench clean
+.PHONY: demo test check unit mutants install utility bench clean
 
 install: .venv/.installed
 .venv/.installed: pyproject.toml setup.py constraints.txt $(KERNELS)
@@ -32,6 +33,9 @@ check: install
 
 unit: install
 	$(BIN)/python -m pytest -n $(JOBS)
+
+mutants: install
+	$(BIN)/python -m tests.mutants.run --jobs $(JOBS)
 
 utility: install
 	test -n "$(DATA)" || { echo "say where the data sets are: make utility DATA=DIR"; exit 2; }

@@ -20,7 +20,13 @@ from sparsedp.privacy.accountants import (
     zcdp_epsilon,
     zcdp_rho,
 )
-from sparsedp.privacy.events import Gaussians, PureReleases, Selections, event_from_dict
+from sparsedp.privacy.events import (
+    Gaussians,
+    PerturbedMinimum,
+    PureReleases,
+    Selections,
+    event_from_dict,
+)
 from sparsedp.privacy.gaussian import gaussian_profile
 from sparsedp.privacy.losses import (
     Atoms,
@@ -423,3 +429,23 @@ class TestConcentrated:
         for mu in (0.01, 0.3, 3.0):
             events = (Gaussians(mu),)
             assert zcdp_epsilon(zcdp_rho(events), 1e-6) > PrivacyProfile(events).epsilon(1e-6)
+
+
+@pytest.mark.parametrize("shape", ["logistic", "log_cosh", "any"])
+@pytest.mark.parametrize("neighbors", ["add_remove", "replace_one"])
+def test_every_minimum_and_its_rounding_count(shape, neighbors):
+    # Review finding: all minima but the first could be left out of the mix, and the noise that
+    # covers an inexact minimum too. A minimum costs at least the Gaussian shift of its linear term
+    # (a record whose loss is linear has no curvature), and what covers it is Gaussian itself.
+    def minimum(mu, rounding):
+        return PerturbedMinimum(mu, 1e-3, shape, neighbors, rounding)
+
+    parts = {
+        "three": ([minimum(0.6, 1e-6), minimum(0.8, 1e-6), minimum(0.5, 1e-6)], 0.6, 0.8, 0.5),
+        "two roundings": ([minimum(0.3, 0.7), minimum(0.2, 0.9)], 0.3, 0.7, 0.2, 0.9),
+        "all kinds": ([minimum(0.5, 0.4), Gaussians(0.6), minimum(0.7, 1e-6)], 0.5, 0.4, 0.6, 0.7),
+    }
+    for name, (events, *mus) in parts.items():
+        for epsilon in (0.5, 1.0, 2.0):
+            least = gaussian_delta(epsilon, math.hypot(*mus))
+            assert PrivacyProfile(tuple(events)).delta(epsilon) >= least, (name, epsilon)

@@ -6,6 +6,7 @@ an upper bound.
 
 import numpy as np
 
+from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport fabs
 
 from sparsedp._kernels.compose_reference import ALLOWANCE, selection_weights
@@ -36,6 +37,7 @@ def compose_selections(double[::1] values, int count, int cells, double step):
         if out[i] > 0.0:
             active = i + 1
     for k in range(count):
+        PyErr_CheckSignals()  # Ctrl-C
         for i in range(n):
             v[cells + i] = out[i]
         for r in range(cells):

@@ -33,6 +33,7 @@ from sparsedp.privacy.losses import (
     selection_atoms,
     selection_profile,
 )
+from sparsedp.privacy.many import reduced
 from sparsedp.privacy.objective import minimum_atoms
 
 __all__ = [
@@ -123,14 +124,14 @@ class PrivacyProfile:
         """Finite and infinite part of the sum over atoms."""
         minima = tuple(e for e in self.events if isinstance(e, PerturbedMinimum))
         gaussians = [e.mu for e in self.events if isinstance(e, Gaussians)]
-        mu = math.hypot(*gaussians, *(e.rounding_mu for e in minima))
-        selections = _selections(self.events)
+        selections, many_mu, many_infinite = reduced(_selections(self.events), tail)
+        mu = math.hypot(*gaussians, *(e.rounding_mu for e in minima), many_mu)
         pure = _pure_releases(self.events)
         if mu == 0 and len(selections) == 1 and selections[0][1] == 1:
             losses, masses, _ = pure_atoms(pure, MOST_ATOMS)
             return float(masses @ selection_profile(epsilon - losses, selections[0][0])), 0.0
         losses, masses, infinite = _mix(selections, pure, minima, tail)
-        return float(masses @ gaussian_profile(epsilon - losses, mu)), infinite
+        return float(masses @ gaussian_profile(epsilon - losses, mu)), infinite + many_infinite
 
 
 def _selections(events: tuple[Event, ...]) -> Groups:

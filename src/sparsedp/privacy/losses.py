@@ -118,15 +118,14 @@ def lattice(groups: Groups) -> tuple[list[int], float]:
     return chosen.tolist(), float(np.max(epsilon0 / chosen)) * (1 + 1e-15)
 
 
-@lru_cache(maxsize=64)
-def selection_atoms(groups: Groups, tail: float) -> Atoms:
-    """Upper bound on the loss of selections in the given order.
+def composed_selections(groups: Groups, tail: float) -> tuple[NDArray[np.floating], float]:
+    """Upper bound on the profile of selections in the given order: values on nodes, their step.
 
     Parameters
     ----------
     groups : tuple of (epsilon0, count)
     tail : float
-        The lattice ends where about this mass is left, which then counts as infinite loss.
+        The lattice ends where about this mass is left.
     """
     cells, step = lattice(groups)
     counts = [count for _, count in groups]
@@ -142,7 +141,14 @@ def selection_atoms(groups: Groups, tail: float) -> Atoms:
     for n, m in zip(reversed(counts), reversed(cells), strict=True):
         if n:
             values = kernel.compose_selections(values, n, m, step)
+    return values, step
 
+
+@lru_cache(maxsize=64)
+def selection_atoms(groups: Groups, tail: float) -> Atoms:
+    """The same bound as atoms; the mass that the lattice leaves counts as infinite loss."""
+    values, step = composed_selections(groups, tail)
+    nodes = np.arange(values.size)
     # Kinks left of zero mirror those right of it; right of the last node the bound is constant.
     growth = math.expm1(step)
     before = -math.expm1(-step) + math.exp(-step) * values[1]

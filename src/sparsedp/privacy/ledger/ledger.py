@@ -1,0 +1,445 @@
+"""A privacy budget that several fits draw from, also from several processes."""
+
+import atexit
+import hashlib
+import hmac
+import json
+import math
+import os
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sparsedp.privacy.accountants import PrivacyProfile
+from sparsedp.privacy.events import PureReleases
+from sparsedp.privacy.ledger.errors import BudgetExceeded, LedgerError
+from sparsedp.privacy.ledger.head import Receipt, head_path, missing, read_head, write_head
+from sparsedp.privacy.ledger.rules import Rule, UnionRule
+from sparsedp.privacy.ledger.state import UNITS, State, first_line, plain
+from sparsedp.privacy.ledger.store import Store, append
+from sparsedp.privacy.ledger.sums import text_of
+from sparsedp.privacy.neighbors import NEIGHBORS, Neighbors
+
+LONGEST = 1_000
+"""Characters of a declared name."""
+
+
+class Charge(NamedTuple):
+    """One charge. What was not declared is None."""
+
+    time: str
+    epsilon: float
+    delta: float
+    neighbors: str
+    what: str
+    events: list[dict[str, Any]]
+    line: int
+    who: str | None
+    data: str | None
+    table: int | None
+    """Charges with the same number were made for the same records, as their fingerprints say."""
+    seeded: bool | None
+    pending: bool
+    """True if no model has come of it: the fit failed, was killed, or is still running."""
+
+
+class Remaining(NamedTuple):
+    """What may still be spent."""
+
+    epsilon: float
+    delta: float
+
+
+class Ledger:
+    """A budget (epsilon, delta) for everything that is ever released about one set of records.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        The whole budget. May be left out to open an existing ledger at ``path``.
+    path : str or Path, optional
+        Where the ledger is kept (SQLite). Without it the ledger lives as long as this process;
+        worker processes that receive it draw from the same budget all the same.
+    rule : {"sum", "union"}, optional
+        How charges are counted; fixed for good when the ledger is made. "sum" (the default of a
+        new ledger) adds epsilons and deltas. "union" admits a charge as long as that sum, with
+        half of delta, or the sum of the Renyi divergences of all releases is within the budget:
+        many more small fits, none of whose costs can be stated as an epsilon of its own.
+    unit : {"record", "person"}, optional
+        Whom the guarantee protects; by default "record".
+    neighbors : {"add_remove", "replace_one"}, optional
+        The relation of all charges; by default the first charge decides.
+    who, data : str, optional
+        Declared names, written into the lines of charges through this object: who releases, and
+        of which data set. By default what the environment variable SPARSEDP_WHO says, and nothing.
+
+    Notes
+    -----
+    *Privacy.* Both rules hold also when later fits depend on earlier results (ledger.md). A charge
+    is on the disk before any noise is drawn, written in a transaction that excludes other
+    processes; one that would overspend is refused. Budget and charges are read from the file each
+    time. Sums are exact in the decimal digits that were given, so ten fits of 0.1 fit into 1. All
+    charges hold for the same unit and neighbor relation. Each line carries a hash of all before
+    it, which goes into the record of the model: edited, deleted and rolled-back lines are found.
+
+    Examples
+    --------
+    >>> ledger = Ledger(epsilon=1.0, delta=1e-6)
+    >>> receipt = ledger.charge(0.1, 1e-7, what="a count")
+    >>> ledger.remaining()
+    Remaining(epsilon=0.9, delta=9e-07)
+    """
+
+    def __init__(
+        self,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        path: str | os.PathLike[str] | None = None,
+        rule: Rule | None = None,
+        *,
+        unit: str | None = None,
+        neighbors: Neighbors | None = None,
+        who: str | None = None,
+        data: str | None = None,
+    ) -> None:
+        self.who, self.data = _name("who", who), _name("data", data)
+        if path is None:
+            folder = tempfile.mkdtemp(prefix="sparsedp-ledger-")
+            atexit.register(_remove_if_owner, folder, os.getpid())
+            self._store = Store(Path(folder) / "ledger.sqlite", durable=False)
+        else:
+            self._store = Store(Path(os.path.realpath(path)))
+        self._id: str | None = None
+        if not self.path.exists():
+            if epsilon is None or not 0 < epsilon < math.inf:
+                raise ValueError(f"a ledger needs a positive, finite epsilon, got {epsilon!r}")
+            if delta is None or not 0 <= delta < 1:
+                raise ValueError(f"a ledger needs a delta in [0, 1), got {delta!r}")
+            self._create(float(epsilon), float(delta), rule or "sum", unit or "record", neighbors)
+        state = self._state()
+        self._id, (self.epsilon, self.delta) = state.id, state.budget
+        first = state.details[0]
+        asked = {"rule": rule, "unit": unit, "neighbors": neighbors}
+        kept = {name: first[name] for name in asked}
+        asked |= {"epsilon": epsilon, "delta": delta}
+        kept |= {"epsilon": self.epsilon, "delta": self.delta}
+        if any(value is not None and value != kept[name] for name, value in asked.items()):
+            raise LedgerError(
+                f"the ledger at {self.path} has the budget epsilon={self.epsilon:g}, "
+                f"delta={self.delta:g}, rule={first['rule']!r}, unit={first['unit']!r}, "
+                f"neighbors={first['neighbors']!r}; open it with these, or with Ledger(path=...)"
+            )
+
+    @property
+    def path(self) -> Path:
+        """The ledger's file."""
+        return self._store.path
+
+    def charge(
+        self,
+        epsilon: float,
+        delta: float,
+        *,
+        neighbors: Neighbors = "add_remove",
+        what: str = "",
+        events: list[dict[str, Any]] | None = None,
+        seeded: bool | None = None,
+        unit: str = "record",
+        who: str | None = None,
+        data: str | None = None,
+        digest: bytes | None = None,
+    ) -> Receipt:
+        """Write a charge, or refuse it with :class:`BudgetExceeded`.
+
+        Parameters
+        ----------
+        epsilon, delta : float
+            What the release costs.
+        neighbors, unit : str
+            The relation and the unit that this cost holds for.
+        what : str
+            What is released.
+        events : list of dict, optional
+            The releases, as a record lists them. Under rule "union" they are what is counted.
+        seeded : bool, optional
+            Whether the noise comes from a seed.
+        who, data : str, optional
+            Declared names, by default those of the ledger object.
+        digest : bytes, optional
+            Of the private records. Only a keyed fingerprint of it is kept, in the ledger's file,
+            and nothing that is published depends on it.
+
+        Returns
+        -------
+        Receipt
+            For the record of the model, and for :meth:`finish`.
+        """
+        if neighbors not in NEIGHBORS:
+            raise ValueError(f"neighbors must be one of {NEIGHBORS}, got {neighbors!r}")
+        if unit not in UNITS:
+            raise ValueError(f"unit must be one of {UNITS}, got {unit!r}")
+        if not epsilon >= 0 or not 0 <= delta <= 1:
+            raise ValueError(f"not a privacy cost: epsilon={epsilon!r}, delta={delta!r}")
+        releases = [] if math.isinf(epsilon) else json.loads(plain(events or []))
+        details = {
+            "neighbors": neighbors,
+            "unit": unit,
+            "what": _name("what", what) or "",
+            "events": releases,
+            "seeded": None if seeded is None else bool(seeded),
+            "who": _name("who", who or self.who or os.environ.get("SPARSEDP_WHO")),
+            "data": _name("data", data or self.data),
+        }
+        seen = self._seen()
+        with self._store.transaction(write=True) as db:
+            state = State.of(self.path, self._store.lines(db), seen)
+            self._check_same(state)
+            _check_kind(state, neighbors, unit)
+            if math.isinf(epsilon):
+                raise _refusal(state, epsilon, delta)
+            cost = text_of(epsilon), text_of(delta)
+            filtered = state.filtered(float(epsilon), float(delta), releases)
+            line = state.next_line("charge", details, cost, filtered)
+            if not state.admits(line):
+                raise _refusal(state, epsilon, delta)
+            append(db, line)
+            if digest is not None:
+                key = bytes.fromhex(state.details[0]["key"])
+                fingerprint = hmac.new(key, digest, hashlib.sha256).hexdigest()
+                db.execute("INSERT INTO fingerprints VALUES (?, ?)", (line.line, fingerprint))
+        return self._noted(Receipt(state.id, line.line, line.hash))
+
+    def finish(self, receipt: Receipt, fingerprint: str) -> Receipt:
+        """Note that the model of a charge exists; costs nothing.
+
+        Parameters
+        ----------
+        receipt : Receipt
+            What :meth:`charge` returned.
+        fingerprint : str
+            Of the released model.
+        """
+        seen = self._seen()
+        with self._store.transaction(write=True) as db:
+            state = State.of(self.path, self._store.lines(db), seen)
+            why = missing(state.lines, state.id, receipt)
+            if why is None and state.lines[receipt.line].kind != "charge":
+                why = f"names line {receipt.line}, which is no charge"
+            if why is not None:
+                raise LedgerError(f"the receipt does not fit the ledger {self.path}: it {why}")
+            details = {"charge": receipt.line, "model": str(fingerprint)}
+            if any(d == details for d in state.details):
+                return state.receipt
+            line = state.next_line("model", details)
+            append(db, line)
+        return self._noted(Receipt(state.id, line.line, line.hash))
+
+    def remaining(self) -> Remaining:
+        """What is left of the budget, as far as the sum is concerned."""
+        left = self._state().left()
+        return Remaining(float(left[0]), float(left[1]))
+
+    def used(self) -> float:
+        """Part of the budget that is used, from 0 to 1; not an epsilon."""
+        state = self._state()
+        return state.rule.used(state.spent)
+
+    def history(self) -> list[Charge]:
+        """All charges, oldest first."""
+        with self._store.transaction(write=False) as db:
+            lines = self._store.lines(db)
+            fingerprints = dict(db.execute("SELECT line, fingerprint FROM fingerprints"))
+        state = State.of(self.path, lines, None)
+        finished = state.finished()
+        order = {mark: i for i, mark in enumerate(dict.fromkeys(fingerprints.values()), start=1)}
+        return [
+            Charge(
+                line.time,
+                float(line.epsilon),
+                float(line.delta),
+                details["neighbors"],
+                details["what"],
+                details["events"],
+                line.line,
+                details["who"],
+                details["data"],
+                order.get(fingerprints.get(line.line)),
+                details["seeded"],
+                line.line not in finished,
+            )
+            for line, details in zip(state.lines, state.details, strict=True)
+            if line.kind == "charge"
+        ]
+
+    def pending(self) -> list[Charge]:
+        """Charges of which no model has come: the fit failed, was killed, or is still running."""
+        return [charge for charge in self.history() if charge.pending]
+
+    def verify(self, receipts: Iterable[Receipt] = ()) -> Receipt:
+        """Check the whole ledger, and that it knows these receipts.
+
+        Parameters
+        ----------
+        receipts : iterable of Receipt
+            Of charges, as published models carry them. An old copy of the file is consistent in
+            itself; only what was written down elsewhere shows that it is old.
+
+        Returns
+        -------
+        Receipt
+            Of the last line.
+
+        Raises
+        ------
+        LedgerError
+            With the first thing that is wrong.
+        """
+        state = self._state()
+        if not state.rule.admits(state.spent):
+            raise LedgerError(f"the ledger {self.path} holds more charges than its budget allows")
+        for receipt in receipts:
+            why = missing(state.lines, state.id, receipt)
+            if why is not None:
+                raise LedgerError(
+                    f"the ledger {self.path} does not fit a model that was charged to it: the "
+                    f"model {why}"
+                )
+        return state.receipt
+
+    def planned_total(self) -> float:
+        """Epsilon of all charges at the ledger's delta, if they had been planned beforehand.
+
+        Returns
+        -------
+        float
+            At most the sum of the epsilons, far less for many small ones. What the ledger
+            enforces is its rule.
+
+        Notes
+        -----
+        *Privacy.* The best bound that holds for all (epsilon, delta) mechanisms (Kairouz, Oh and
+        Viswanath 2015). It holds if the number of charges and their sizes were decided before
+        the first result was seen, as in a grid search; which models are fitted may depend on
+        earlier results. For sizes chosen along the way only the ledger's rule holds.
+        """
+        history, (_, delta) = self.history(), self._state().budget
+        charges = [charge for charge in history if charge.epsilon > 0]
+        total = math.fsum(charge.epsilon for charge in charges)
+        leaks = math.fsum(math.log1p(-charge.delta) for charge in history)
+        spare = -math.expm1(math.log1p(-delta) - leaks) * (1 - 1e-9)
+        if not charges or spare <= 1e-300:
+            return total
+        counts = Counter(charge.epsilon for charge in charges)
+        profile = PrivacyProfile(tuple(PureReleases(e, n) for e, n in counts.items()))
+        return min(total, profile.epsilon(spare))
+
+    @property
+    def terms(self) -> dict[str, Any]:
+        """Rule, unit, relation and identity, as the file states them."""
+        state = self._state()
+        first = state.details[0]
+        numbers = first["numbers"] if isinstance(state.rule, UnionRule) else {}
+        return {
+            "id": state.id,
+            "rule": first["rule"],
+            **numbers,
+            "unit": first["unit"],
+            "neighbors": state.neighbors,
+        }
+
+    def _create(
+        self, epsilon: float, delta: float, rule: Rule, unit: str, neighbors: str | None
+    ) -> None:
+        if self._store.durable and read_head(self.path) is not None:
+            raise LedgerError(
+                f"{head_path(self.path)} says that a ledger was here, and it is gone: put it back. "
+                "Remove that note only if nothing charged to it was ever shown to anybody"
+            )
+        first = first_line(epsilon, delta, rule, unit, neighbors)
+        if self._store.create(first):
+            self._noted(Receipt(first.read()["id"], 0, first.hash))
+
+    def _state(self) -> State:
+        seen = self._seen()  # before the lines: the note is never ahead of what is on the disk
+        with self._store.transaction(write=False) as db:
+            lines = self._store.lines(db)
+        return State.of(self.path, lines, seen)
+
+    def _seen(self) -> Receipt | None:
+        return read_head(self.path) if self._store.durable else None
+
+    def _noted(self, receipt: Receipt) -> Receipt:
+        if self._store.durable:
+            write_head(self.path, receipt)
+        return receipt
+
+    def _check_same(self, state: State) -> None:
+        if self._id is not None and state.id != self._id:
+            raise BudgetExceeded(
+                f"the ledger at {self.path} is not the one that was opened (or pickled): another "
+                "has taken its place; nothing was charged. Open it anew by Ledger(path=...)"
+            )
+
+    # A copy of a budget is the same budget: scikit-learn's clone and worker processes must not
+    # multiply it.
+    def __copy__(self) -> "Ledger":
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Ledger":
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_reopen, (vars(self),))
+
+    def __repr__(self) -> str:
+        return f"Ledger(epsilon={self.epsilon:g}, delta={self.delta:g}, path={str(self.path)!r})"
+
+
+def _check_kind(state: State, neighbors: str, unit: str) -> None:
+    if state.details[0]["unit"] != unit:
+        raise BudgetExceeded(
+            f"this ledger protects every {state.details[0]['unit']}; a fit that protects every "
+            f"{unit} cannot be added to it: use a ledger of its own"
+        )
+    if state.neighbors not in (None, neighbors):
+        raise BudgetExceeded(
+            f"this ledger counts charges under {state.neighbors!r} neighbors; a fit under "
+            f"{neighbors!r} cannot be added to them: use the same neighbors or a new ledger"
+        )
+
+
+def _refusal(state: State, epsilon: float, delta: float) -> BudgetExceeded:
+    left = state.left()
+    rest = f"epsilon={float(left[0]):g}, delta={float(left[1]):g} left"
+    if isinstance(state.rule, UnionRule):
+        rest = f'{rest} by the sum, and its rule "union" does not cover the fit\'s releases either'
+    return BudgetExceeded(
+        f"the fit would cost epsilon={epsilon:g}, delta={delta:g}, but the ledger has {rest}; "
+        "nothing was charged. Ask for less, or stop publishing about these records"
+    )
+
+
+def _name(field: str, value: str | None) -> str | None:
+    """A declared name; control characters would let one line look like two."""
+    if value is None or value == "":
+        return None
+    text = " ".join(str(value).split())
+    if len(text) > LONGEST or not text.isprintable():
+        raise ValueError(f"{field} must be at most {LONGEST} printable characters")
+    return text
+
+
+def _reopen(fields: dict[str, Any]) -> Ledger:
+    # Unpickling must not fail, or a saved model could not be read once its ledger is gone; and it
+    # must not make a fresh budget: the missing file is reported at the next charge.
+    ledger = object.__new__(Ledger)
+    vars(ledger).update(fields)
+    return ledger
+
+
+def _remove_if_owner(folder: str, owner: int) -> None:
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -46,11 +46,6 @@ class Verbs(click.Group):
             raise BadInput(_sentence(text)) from None
         except ValueError as error:
             raise BadInput(_sentence(str(error))) from None
-        except RuntimeError as error:
-            # By name: importing the class would load NumPy for every verb.
-            if type(error).__name__ != "BudgetExceeded":
-                raise
-            raise BadInput(_sentence(str(error))) from None
 
 
 def _sentence(text: str) -> str:

@@ -54,6 +54,7 @@ from sparsedp.cli.runfile import check_named, run_text, use_config
 @click.option("--ledger", type=anywhere, help="The budget that this fit is charged to.")
 @click.option("--ledger-epsilon", type=float, help="Budget of a new ledger.")
 @click.option("--ledger-delta", type=float, help="Budget of a new ledger.")
+@click.option("--who", metavar="NAME", help="Who releases this, for the ledger's line.")
 @click.option("--seed", type=int, help="Repeatable noise, for experiments: NOT private.")
 @click.option(
     "--config",
@@ -122,7 +123,7 @@ def _fit(folder: Any, given: dict[str, Any], *, force: bool, shown: bool) -> Any
     )
     task = declared.task(given["task"])
     solver = build_solver(given["solver"], given["settings"], given["calibration"])
-    ledger = _open_ledger(given["ledger"], given["ledger_epsilon"], given["ledger_delta"])
+    ledger = _open_ledger(given)
     records = None
     if given["in_blocks"]:
         table, limits, records = blocks_for_fit(given["data"], declared)
@@ -181,9 +182,10 @@ def _show(model: Any, output: Path, *, as_json: bool) -> None:
     click.echo(f"\nWrote {output / 'model.json'}, {output / 'report.html'}, {output / 'run.toml'}")
 
 
-def _open_ledger(path: Path | None, epsilon: float | None, delta: float | None) -> Any:
+def _open_ledger(given: dict[str, Any]) -> Any:
     from sparsedp.privacy import Ledger
 
+    path, epsilon, delta = given["ledger"], given["ledger_epsilon"], given["ledger_delta"]
     if path is None:
         if epsilon is not None or delta is not None:
             raise ValueError("--ledger-epsilon and --ledger-delta need --ledger FILE")
@@ -195,7 +197,8 @@ def _open_ledger(path: Path | None, epsilon: float | None, delta: float | None) 
                 "--ledger-epsilon and --ledger-delta"
             )
         path.parent.mkdir(parents=True, exist_ok=True)
-    return Ledger(epsilon, delta, path)
+    named = {"who": given["who"], "data": given["data"].name}
+    return Ledger(epsilon, delta, path, **named, finish_later=True)
 
 
 def _fitted(

@@ -1,6 +1,7 @@
 """From a model in memory to its folder; nothing that was paid for is lost on the way."""
 
 import hashlib
+import json
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,18 @@ def keep(output: Output, model: PublishedModel, ledger: Any) -> None:
 
 def settle(ledger: Any, model: bytes) -> None:
     """Note in the ledger that the charge of this model has been used; once is enough."""
+    from sparsedp.privacy.ledger import LedgerError, Receipt
+
+    charged = json.loads(model)["privacy"].get("ledger")
+    if ledger is None or charged is None:
+        return
+    receipt = Receipt(charged["id"], charged["line"], charged["head"])
+    try:
+        ledger.finish(receipt, hashlib.sha256(model).hexdigest())
+    except LedgerError as error:  # the model is safe: only the note is missing
+        click.secho(
+            f"Warning: the ledger lists this charge as pending: {error}", fg="red", err=True
+        )
 
 
 def place(output: Output, model: PublishedModel, *, force: bool) -> None:
@@ -38,14 +51,17 @@ def place(output: Output, model: PublishedModel, *, force: bool) -> None:
 
 def resume(output: Output, *, force: bool) -> PublishedModel:
     """Finish what an interrupted fit stored; return the model, which may already be in place."""
-    from sparsedp.privacy import Ledger
+    from sparsedp.privacy.ledger import Ledger, LedgerError
 
     note = output.resume()
     if note is None:
         return PublishedModel.load(output.folder)
     model = PublishedModel.load(output.new)
     if note["ledger"] is not None:
-        settle(Ledger(path=note["ledger"]), output.model)
+        try:
+            settle(Ledger(path=note["ledger"]), output.model)
+        except LedgerError as error:  # a model that is paid for does not wait for its ledger
+            click.secho(f"Warning: {error}", fg="red", err=True)
     place(output, model, force=force or note["force"])
     return model
 

@@ -21,7 +21,7 @@ def run_text(given: dict[str, Any], task: str, declared: Any) -> str:
     from sparsedp.cli.declaration import toml_table
 
     apart = {"bounds", "target", "classes", "target_bounds", "drop"}  # in the tables below
-    apart |= {"ledger_epsilon", "ledger_delta", *NOT_REPEATED}
+    apart |= {"ledger_epsilon", "ledger_delta", "who", *NOT_REPEATED}
     names = {name: given[name] and given[name].name for name in NAMES}
     # Sorted: click hands options over in the order in which they were typed.
     settings = {name: given[name] for name in sorted(given) if name not in apart}

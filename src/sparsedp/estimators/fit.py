@@ -15,6 +15,7 @@ from sparsedp._kernels import COMPILED
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.pieces import LostBlock
+from sparsedp.estimators.charge import charge, finish
 from sparsedp.estimators.progress import Progress
 from sparsedp.estimators.released import initial_weights
 from sparsedp.estimators.settings import Settings
@@ -107,7 +108,7 @@ def private_fit(
             TooFewRecords,
             stacklevel=3,
         )
-    charge(settings, record)
+    record = charge(settings, record, data)
     progress = Progress(budget.n_releases, settings.verbose)
     curator = NoisyCurator(budget, public, stream, progress)
     data.watched(progress.reading)
@@ -116,19 +117,8 @@ def private_fit(
     except LostBlock as error:
         raise LostBlock(f"{error}. {CHARGED}") from error
     curator.close()
+    finish(settings, record, solution.weights)
     return solution, replace(record, notes=(*solution.notes, *record.notes))
-
-
-def charge(settings: Settings, record: PrivacyRecord) -> None:
-    """Write what the record says into the ledger, never less than was claimed or proven."""
-    if settings.ledger is not None:
-        settings.ledger.charge(
-            max(record.epsilon, record.proven_epsilon),
-            record.delta,
-            neighbors=settings.neighbors,
-            what=f"{record.loss['name']} model by {record.solver['name']}",
-            events=list(record.events),
-        )
 
 
 def privacy_record(

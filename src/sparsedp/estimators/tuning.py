@@ -11,7 +11,8 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from sparsedp.estimators.fit import charge, privacy_record
+from sparsedp.estimators.charge import charge, finish
+from sparsedp.estimators.fit import privacy_record
 from sparsedp.estimators.grid import Candidate, candidates
 from sparsedp.estimators.trial import Problem, Trial
 from sparsedp.mechanisms import KeyStream
@@ -147,7 +148,11 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
         event["rho_per_trial"] = max(plan.cost for plan in plans)
         event |= {"distribution": self.distribution, "n_candidates": len(plans)}
         self._warn_if_short(plans)
-        charge(tried[0].settings, self._record(plans[0], event, seeded=stream.seeded))
+        charged = charge(
+            tried[0].settings,
+            self._record(plans[0], event, seeded=stream.seeded),
+            problems[0].data,
+        )
         trials = [
             (plan, *plan.run(stream))
             for plan in (
@@ -159,7 +164,8 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
         record = self._record(best, event, seeded=stream.seeded)
         # Being the best of several may have changed what is likely about it.
         said = tuple(f"Of the best trial, taken by itself: {note}" for note in solution.notes)
-        self.privacy_ = replace(record, notes=(*said, *record.notes))
+        self.privacy_ = replace(record, notes=(*said, *record.notes), ledger=charged.ledger)
+        finish(tried[0].settings, self.privacy_, solution.weights)
         self.best_estimator_ = best.problem.estimator._publish(
             solution, best.training, self.privacy_
         )

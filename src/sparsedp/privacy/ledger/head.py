@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from sparsedp.privacy.ledger.chain import Line
 from sparsedp.privacy.ledger.errors import LedgerError
-from sparsedp.privacy.ledger.store import sync_folder
+from sparsedp.privacy.ledger.store import sweep, sync_folder
 
 
 class Receipt(NamedTuple):
@@ -59,6 +59,7 @@ def write_head(path: Path, receipt: Receipt) -> None:
     """Replace the note. A failure costs evidence, never a charge: it is passed over."""
     folder = path.parent
     with contextlib.suppress(OSError, LedgerError):
+        sweep(path)
         seen = read_head(path)
         if seen is not None and seen.ledger_id == receipt.ledger_id and seen.line >= receipt.line:
             return  # another process has come further
@@ -68,7 +69,8 @@ def write_head(path: Path, receipt: Receipt) -> None:
                 file.write(json.dumps(receipt.to_dict()) + "\n")
                 file.flush()
                 os.fsync(file.fileno())
-            os.chmod(name, path.stat().st_mode & 0o666)  # whoever may charge may note it
+            # It holds nothing that models do not publish; whoever may charge may note it.
+            os.chmod(name, 0o644 | path.stat().st_mode & 0o022)
             os.replace(name, head_path(path))
             sync_folder(folder)
         except BaseException:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from sparsedp.privacy.accountants import PrivacyProfile
 from sparsedp.privacy.events import PureReleases
-from sparsedp.privacy.ledger.errors import BudgetExceeded, LedgerError
+from sparsedp.privacy.ledger.errors import BudgetExceeded, LedgerError, LedgerGone
 from sparsedp.privacy.ledger.head import Receipt, head_path, missing, read_head, write_head
 from sparsedp.privacy.ledger.rules import Rule, UnionRule
 from sparsedp.privacy.ledger.state import UNITS, State, first_line, plain
@@ -75,6 +75,9 @@ class Ledger:
     who, data : str, optional
         Declared names, written into the lines of charges through this object: who releases, and
         of which data set. By default what the environment variable SPARSEDP_WHO says, and nothing.
+    finish_later : bool, default=False
+        True if whoever stores the models calls :meth:`finish`; else a fit does as soon as it has
+        a model.
 
     Notes
     -----
@@ -104,7 +107,9 @@ class Ledger:
         neighbors: Neighbors | None = None,
         who: str | None = None,
         data: str | None = None,
+        finish_later: bool = False,
     ) -> None:
+        self.finish_later = finish_later
         self.who, self.data = _name("who", who), _name("data", data)
         if path is None:
             folder = tempfile.mkdtemp(prefix="sparsedp-ledger-")
@@ -114,6 +119,11 @@ class Ledger:
             self._store = Store(Path(os.path.realpath(path)))
         self._id: str | None = None
         if not self.path.exists():
+            if path is not None and epsilon is None and delta is None:
+                raise LedgerGone(
+                    f"there is no ledger at {self.path}; a new one needs its whole budget, e.g. "
+                    "Ledger(epsilon=3.0, delta=1e-5, path=...)"
+                )
             if epsilon is None or not 0 < epsilon < math.inf:
                 raise ValueError(f"a ledger needs a positive, finite epsilon, got {epsilon!r}")
             if delta is None or not 0 <= delta < 1:

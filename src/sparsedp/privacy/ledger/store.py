@@ -90,6 +90,7 @@ class Store:
         """
         folder = self.path.parent
         try:
+            sweep(self.path)
             handle, name = tempfile.mkstemp(prefix=f".{self.path.name}.", suffix=".new", dir=folder)
         except OSError as error:
             raise LedgerError(f"no ledger can be made in {folder}: {error.strerror}") from None
@@ -194,6 +195,18 @@ def fill(db: sqlite3.Connection, lines: list[Line]) -> None:
 def append(db: sqlite3.Connection, line: Line) -> None:
     """Write a line."""
     db.execute(f"INSERT INTO lines VALUES ({', '.join('?' * len(line))})", line)
+
+
+def sweep(path: Path) -> None:
+    """Remove what processes that were killed left beside a ledger, unless it may be in use."""
+    with os.scandir(path.parent) as entries:
+        for entry in entries:
+            ours = entry.name.startswith(f".{path.name}.") and entry.name.endswith(
+                (".new", ".head")
+            )
+            with contextlib.suppress(OSError):
+                if ours and entry.stat().st_mtime < time.time() - 3600:
+                    os.unlink(entry.path)
 
 
 def sync_folder(folder: Path) -> None:

@@ -1,0 +1,77 @@
+"""Between a fit and its ledger: the charge before any noise, the note once a model exists."""
+
+import hashlib
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from sparsedp.data.dataset import Dataset
+from sparsedp.estimators.settings import Settings
+from sparsedp.privacy import PrivacyRecord
+from sparsedp.privacy.ledger import LedgerError, Receipt
+
+
+def charge(settings: Settings, record: PrivacyRecord, data: Any = None) -> PrivacyRecord:
+    """Write what the record says into the ledger, never less than was claimed or proven.
+
+    Parameters
+    ----------
+    settings : Settings
+        Seeded fits are charged like private ones: a seed that gets lost must not be a way around.
+    record : PrivacyRecord
+    data : Dataset, optional
+        Private. The ledger keeps a keyed fingerprint of it, which nothing published depends on.
+
+    Returns
+    -------
+    PrivacyRecord
+        The record with its receipt.
+    """
+    if settings.ledger is None:
+        return record
+    receipt = settings.ledger.charge(
+        max(record.epsilon, record.proven_epsilon),
+        record.delta,
+        neighbors=settings.neighbors,
+        what=f"{record.loss['name']} model by {record.solver['name']}",
+        events=list(record.events),
+        seeded=record.seeded,
+        digest=digest(data),
+    )
+    return replace(record, ledger=receipt.to_dict())
+
+
+def finish(settings: Settings, record: PrivacyRecord, weights: np.ndarray) -> None:
+    """Note in the ledger that the charge has become a model; a failure costs only the note."""
+    if settings.ledger is None or record.ledger is None or settings.ledger.finish_later:
+        return
+    charged = Receipt(record.ledger["id"], record.ledger["line"], record.ledger["head"])
+    try:
+        settings.ledger.finish(charged, hashlib.sha256(weights.tobytes()).hexdigest())
+    except LedgerError as error:
+        warnings.warn(
+            f"the model exists and its charge stands; only the note of that failed: {error}",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def digest(data: Any) -> bytes | None:
+    """A hash of the private records behind the gate; None for blocks, which are not read again."""
+    if not isinstance(data, Dataset):
+        return None
+    storage = data.storage
+    parts = [data.target]
+    if sparse.issparse(storage):
+        parts += [storage.data, storage.indices, storage.indptr]
+    else:
+        parts.append(storage)
+    total = hashlib.sha256()
+    for part in parts:
+        array = np.ascontiguousarray(part)
+        total.update(f"{array.dtype.str}{array.shape}".encode())
+        total.update(array.data if array.size else b"")
+    return total.digest()

@@ -1,6 +1,7 @@
 """The table of solvers: a new solver gets every common test by one line here."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -29,6 +30,7 @@ from sparsedp.solvers import (
 
 N_FEATURES = 6
 N_CLASSES = 4
+BOUNDS = Bounds(lower=[-1, 0, -3, 0, -1, -10.0], upper=[1, 1, 1, 8, 2, 10.0])
 TARGET_BOUNDS = (-2.0, 5.0)
 
 SOLVERS: dict[str, Solver] = {
@@ -80,12 +82,15 @@ class Table:
 
     def dataset(self, layout: str = "dense") -> Dataset:
         """Through the gate, as an array or a sparse matrix."""
-        X = self.X if layout == "dense" else sparse.csr_array(self.X)
-        bounds = Bounds(lower=[-1, 0, -3, 0, -1, -10.0], upper=[1, 1, 1, 8, 2, 10.0])
+        X = self.features(layout)
         if self.loss == "squared":
-            return Dataset.clip(X, self.y, bounds, target_bounds=TARGET_BOUNDS)
+            return Dataset.clip(X, self.y, BOUNDS, target_bounds=TARGET_BOUNDS)
         classes = (0, 1) if self.loss == "logistic" else range(N_CLASSES)
-        return Dataset.clip(X, self.y, bounds, classes=classes)
+        return Dataset.clip(X, self.y, BOUNDS, classes=classes)
+
+    def features(self, layout: str) -> Any:
+        """The raw features, as an array or a sparse matrix."""
+        return self.X if layout == "dense" else sparse.csr_array(self.X)
 
     def with_record(self, x: np.ndarray, y: float) -> "Table":
         """A record more."""

@@ -77,7 +77,9 @@ class PeelingSums:
         """Over the records of a block."""
         margins = block.matvec(self.weights, self.center)
         derivative = self.loss.derivative(margins, block.target)
-        used = np.abs(derivative.reshape(len(derivative), -1)).sum(axis=1) / self.norm
+        used = (
+            np.abs(derivative.reshape(len(derivative), self.loss.n_outputs)).sum(axis=1) / self.norm
+        )
         derivative = (derivative.T / np.maximum(used, 1)).T
         sums = block.rmatvec(derivative)[: block.n_features]
         return sums, column_sums(derivative), column_sums(np.minimum(used, 1) ** 2)

@@ -91,7 +91,7 @@ class ScreeningRule:
         slopes = np.abs(data.rmatvec(derivative))
         if slopes.ndim == 2:
             slopes = slopes.max(axis=1)
-        product = float(column_sums((u * derivative).reshape(len(u), -1)).sum())
+        product = float(column_sums((u * derivative).reshape(len(u), loss.n_outputs)).sum())
         gap = min(max(product + self.radius * slopes.max(), 0.0) / n, self.gap_range[1])
         lengths = (self.scale * norms + float(np.linalg.norm(u))) / math.sqrt(n)
         lengths = np.minimum(lengths, self.scale + self.radius)

@@ -147,7 +147,7 @@ def test_record_is_complete_and_json(neighbors):
     assert record["solver"]["name"] == "FrankWolfe"
     assert record["solver"]["radius"] == 10.0
     assert record["bounds"] == {"lower": -3.0, "upper": 3.0}
-    assert record["target"] == {"classes": [0, 1], "taken_from_data": True}
+    assert record["target"] == {"classes": [0, 1], "classes_from_data": True}
     assert record["calibration"] == "sound"
     assert {"sparsedp", "numpy", "scikit-learn"} <= set(record["versions"])
     assert any("public" in note for note in record["notes"])
@@ -301,7 +301,7 @@ def test_declared_classes_allow_a_class_without_records():
     X, y = records()
     clf = SparseLogisticRegression(**SETTINGS, classes=[0, 1, 2]).fit(X, y)
     assert clf.coef_.shape[0] == 3
-    assert clf.privacy_.target == {"classes": [0, 1, 2], "taken_from_data": False}
+    assert clf.privacy_.target == {"classes": [0, 1, 2], "classes_from_data": False}
 
 
 def test_bounds_by_name_follow_the_data_frame():

@@ -81,7 +81,7 @@ def test_text_labels_survive(tmp_path):
     path = PublishedModel.from_estimator(estimator, target_name="smokes").save(tmp_path)
     model = PublishedModel.load(path)
     assert (model.predict(X) == estimator.predict(X)).all()
-    assert model.target == {"classes": ["no", "yes"], "taken_from_data": True, "name": "smokes"}
+    assert model.target == {"classes": ["no", "yes"], "classes_from_data": True, "name": "smokes"}
 
 
 def test_columns_go_by_name_and_only_the_used_ones_are_needed():

@@ -12,6 +12,7 @@ from sparsedp.data import gate, norms, products
 from sparsedp.data.bounds import Bounds, UnitMap
 from sparsedp.data.derived import Sums, Whole
 from sparsedp.data.histogram import dyadic_counts
+from sparsedp.data.labels import declared_classes
 
 Coordinates = Literal["unit", "declared"]
 
@@ -121,7 +122,7 @@ class Dataset:
                 "stays below what sensitivities allow for. Fit a sample."
             )
         if target_bounds is None:
-            classes = gate.declared_classes(classes)
+            classes = declared_classes(classes)
             target = gate.encode_labels(y, classes, invalid)
         else:
             classes, target_bounds = None, _target_bounds(target_bounds)
@@ -132,7 +133,7 @@ class Dataset:
         dense = isinstance(storage, np.ndarray)
         if not dense:
             bounds = bounds.containing_zero()
-        gate.clip_features(storage, bounds, invalid)
+        gate.clip_features(storage, bounds, invalid, names)
         unit_map = bounds.unit_map(d, centered=intercept)
         stored: Coordinates = "declared"
         if dense and bounds.row_norm is None:

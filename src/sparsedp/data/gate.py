@@ -3,20 +3,30 @@
 Every function here treats records one by one, so that one record can change only itself.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence, Set, Sized
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sparsedp.data import cells
 from sparsedp.data.bounds import Bounds
+from sparsedp.data.entries import canonical
+from sparsedp.data.labels import Labels
 from sparsedp.data.picked import clip_entries
 
 Invalid = Literal["raise", "replace"]
 Storage = Any  # ndarray, csr_array or csc_array of float64: SciPy carries no types
 
 NORM_SLACK = 1e-12  # a shrunken record stays within row_norm although its norm was rounded
+
+REPLACE = (
+    'or pass invalid="replace" (--invalid replace), which puts a public value in its place: '
+    "mid-range of the bounds, or zero for sparse data and with a row norm"
+)
+INDEX = re.compile(r"__index_level_\d+__")
 
 
 def column_names(X: Any) -> list[Any] | None:
@@ -32,61 +42,80 @@ def column_names(X: Any) -> list[Any] | None:
         return None
     if len(set(names)) != len(names):
         raise ValueError("Two columns of X share a name: rename or drop one.")
+    if any(INDEX.fullmatch(str(name)) for name in names):
+        raise ValueError("X has a column that holds the index of a pandas table: drop it.")
     return names
 
 
-def numbers(X: Any, invalid: Invalid) -> Storage:
-    """Return an own float64 copy of X: an array, or CSR/CSC with duplicate entries summed."""
+def shape_of(X: Any) -> tuple[int, int]:
+    """Numbers of records and features, by the outer form of X alone: no cell is looked at."""
+    shape = getattr(X, "shape", None)
+    if shape is None:
+        shape = _sizes(X)
+        if len(shape) == 1 and shape[0]:
+            shape += _sizes(next(iter(X)))
+    if len(shape) != 2:
+        raise ValueError(
+            f"Expected 2D array, got {len(shape)}D array instead. Reshape your data to one row per "
+            "record and one column per feature."
+        )
+    return int(shape[0]), int(shape[1])
+
+
+def _sizes(values: Any) -> tuple[int, ...]:
+    """Length of a sequence; nothing where there are no cells inside."""
+    shape = getattr(values, "shape", None)
+    if shape is not None:
+        return tuple(shape)
+    if isinstance(values, str | bytes | Mapping | Set) or not isinstance(values, Sized):
+        return ()
+    return (len(values),)
+
+
+def numbers(X: Any, invalid: Invalid, *, copy: bool = True) -> Storage:
+    """Return X as float64, by default an own copy: an array, or CSR/CSC without duplicates.
+
+    Cells are taken one by one wherever the type that a container has may depend on all of them.
+    """
     if sparse.issparse(X):
-        return _canonical(X)
+        return canonical(X)
+    X = cells.opened(X)
+    n, d = shape_of(X)
     names = column_names(X)
     if names is not None:
-        table = np.empty(X.shape, dtype=np.float64)
+        table = np.empty((n, d))
         for j, name in enumerate(names):
             table[:, j] = as_float64(X[name], f"column {name!r}", invalid)
         return table
-    table = as_float64(X, "X", invalid)
-    if table.ndim != 2:
-        raise ValueError(
-            f"Expected 2D array, got {table.ndim}D array instead. Reshape your data to one row "
-            "per record and one column per feature."
-        )
+    if not isinstance(X, np.ndarray | list | tuple):
+        X = cells.converted(X)
+    if isinstance(X, np.ma.MaskedArray):
+        X = np.ma.filled(X.astype(np.float64 if X.dtype.kind in "biuf" else object), np.nan)
+    if isinstance(X, np.ndarray):
+        if X.dtype.kind in "biuf":
+            with np.errstate(over="ignore"):  # extended precision may overflow to infinity
+                return np.array(X, np.float64, order="C") if copy else np.asarray(X, np.float64)
+        check_type(X.dtype, "X")
+        X = X.tolist()
+    table = np.empty((n, d))
+    for i, row in enumerate(cells.rows_of(X)):
+        table[i], foreign = cells.numbers(row)
+        if foreign and invalid == "raise":
+            wrong = [j for j, cell in enumerate(row) if cells.number(cell) is None]
+            raise _not_numbers(_some_columns(wrong, None))
     return table
 
 
-def _canonical(X: Any) -> Storage:
-    if X.ndim != 2:
-        raise ValueError("X must have two dimensions: one row per record, a column per feature.")
-    if X.dtype.kind not in "biuf":
-        raise ValueError(f"X has dtype {X.dtype}: Complex data not supported, nor other objects.")
-    # Built anew from its arrays: SciPy remembers in flags whether entries are sorted and unique,
-    # and a flag can be out of date. Cast first: small integers wrap around when summed.
-    if X.format in ("csr", "csc"):
-        kind = sparse.csr_array if X.format == "csr" else sparse.csc_array
-        data = np.array(X.data, dtype=np.float64)
-        clean = kind((data, X.indices.copy(), X.indptr.copy()), shape=X.shape)
-    else:
-        entries = X.tocoo()
-        data = entries.data.astype(np.float64)
-        clean = sparse.coo_array((data, (entries.row, entries.col)), shape=X.shape).tocsr()
-    clean.check_format(full_check=True)
-    clean.sum_duplicates()
-    # Only now that no index is out of range: one that is could be in range after the cast.
-    if max(*X.shape, clean.nnz) <= np.iinfo(np.int32).max:
-        clean.indices = clean.indices.astype(np.int32, copy=False)
-        clean.indptr = clean.indptr.astype(np.int32, copy=False)
-    return clean
-
-
-def clip_features(storage: Storage, bounds: Bounds, invalid: Invalid) -> None:
+def clip_features(
+    storage: Storage, bounds: Bounds, invalid: Invalid, names: Sequence[Any] | None = None
+) -> None:
     """Clip every record to the bounds, then to the row norm, in place and in declared units."""
     values = storage if isinstance(storage, np.ndarray) else storage.data
     if invalid == "raise":
-        check_finite(values, "X")
+        check_finite(storage, names or bounds.features)
     lower, upper = bounds.arrays(storage.shape[1])
     if isinstance(storage, np.ndarray):
-        # With a row norm zero is the neutral value: mid-box could take up all of the norm.
-        missing = lower + (upper - lower) / 2 if bounds.row_norm is None else np.zeros_like(lower)
+        missing = missing_values(lower, upper, bounds.row_norm)
         for block in row_blocks(storage):
             np.copyto(block, missing, where=np.isnan(block))
             np.clip(block, lower, upper, out=block)
@@ -98,6 +127,14 @@ def clip_features(storage: Storage, bounds: Bounds, invalid: Invalid) -> None:
             np.clip(values, bounds.lower, bounds.upper, out=values)
     if bounds.row_norm is not None:
         _shrink(storage, bounds.row_norm)
+
+
+def missing_values(lower: NDArray, upper: NDArray, row_norm: float | None) -> NDArray:
+    """What a missing feature becomes in dense records; in sparse ones it is zero.
+
+    With a row norm zero is the neutral value: mid-box could take up all of the norm.
+    """
+    return lower + (upper - lower) / 2 if row_norm is None else np.zeros_like(lower)
 
 
 def with_own_values(storage: Storage) -> Storage:
@@ -149,55 +186,70 @@ def _factor(largest: NDArray, squares: NDArray, row_norm: float) -> NDArray:
 
 
 def as_float64(values: Any, name: str, invalid: Invalid) -> NDArray[np.float64]:
-    """Return a float64 copy of an array; a cell that is no number raises or becomes NaN.
+    """Return a column as float64; a cell that is no number raises or becomes NaN.
 
     The message names the kind of problem, never a value: it may travel further than the data.
     """
-    if isinstance(values, list | tuple):
-        # A list that NumPy types by itself turns all cells into text because of one of them.
-        values = np.array(values, dtype=object)
-    if isinstance(values, np.ma.MaskedArray):
-        kind = np.float64 if values.dtype.kind in "biuf" else object
-        values = np.ma.filled(values.astype(kind), np.nan)
-    array = np.asarray(values)
-    if array.dtype.kind in "biuf":
-        with np.errstate(over="ignore"):  # extended precision may overflow to infinity
-            return np.array(array, dtype=np.float64, order="C")
-    if array.dtype.kind == "c":
-        raise ValueError(f"Complex data not supported: {name} must hold real numbers.")
-    if array.dtype.kind not in "OUST":
-        raise ValueError(f"{name} has dtype {array.dtype}: convert it to numbers first.")
-    cells = array.astype(object)
-    if invalid == "replace":
-        return np.asarray(np.frompyfunc(_number_or_nan, 1, 1)(cells), dtype=np.float64)
     try:
-        return cells.astype(np.float64)
-    except (TypeError, ValueError, OverflowError):
-        pass  # NumPy's message quotes the cell: raise outside, so that ours does not carry it
-    raise ValueError(
-        f"{name} holds cells that are not numbers: encode text as 0/1 columns of declared "
-        'categories, drop it, or pass invalid="replace".'
+        column = cells.cells_of(values)
+    except ValueError as error:
+        problem = str(error)  # about a type
+    else:
+        if not isinstance(column, np.ndarray):
+            found, foreign = cells.numbers(column)
+            if foreign and invalid == "raise":
+                raise _not_numbers(name)
+            return found
+        check_type(column.dtype, name)
+        with np.errstate(over="ignore"):  # extended precision may overflow to infinity
+            return np.array(column, dtype=np.float64)
+    raise ValueError(f"{name}: {problem}")
+
+
+def check_type(dtype: np.dtype, name: str) -> None:
+    """Refuse types that hold no real numbers, by the type alone."""
+    if dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {name} must hold real numbers.")
+    if dtype.kind in "mMV":
+        raise ValueError(f"{name} has dtype {dtype}: convert it to numbers first.")
+
+
+def _not_numbers(where: str) -> cells.NotNumbers:
+    return cells.NotNumbers(
+        f"{where} holds cells that are not numbers: each argument must be a string that reads as a "
+        f"number or a real number. Encode text as 0/1 columns of declared categories, drop it, "
+        f"{REPLACE}."
     )
 
 
-def _number_or_nan(cell: Any) -> float:
-    try:
-        return float(cell)
-    except OverflowError:
-        return np.inf if cell > 0 else -np.inf
-    except (TypeError, ValueError):
-        return np.nan
-
-
-def check_finite(values: NDArray[np.float64], name: str) -> None:
-    """Raise for NaN or infinity, naming the kind only."""
+def check_finite(storage: Storage, names: Sequence[Any] | None = None) -> None:
+    """Raise for NaN or infinity among features, naming the kind and the columns only."""
+    values = storage if isinstance(storage, np.ndarray) else storage.data
     for block in row_blocks(values):
         if not np.isfinite(block).all():
-            kind = "NaN" if np.isnan(block).any() else "infinity"
-            raise ValueError(
-                f"Input {name} contains {kind}. Repair these records, or pass "
-                'invalid="replace" to map them to public values.'
-            )
+            break
+    else:
+        return
+    wrong = ~np.isfinite(values)
+    if isinstance(storage, np.ndarray):
+        columns = np.flatnonzero(wrong.any(axis=0))
+    elif storage.format == "csr":
+        columns = np.unique(storage.indices[wrong])
+    else:
+        places = np.searchsorted(storage.indptr, np.flatnonzero(wrong), side="right")
+        columns = np.unique(places) - 1
+    kind = "NaN (missing values)" if np.isnan(values).any() else "infinity"
+    raise ValueError(
+        f"Input X contains {kind} in {_some_columns(columns.tolist(), names)}. Repair these "
+        "records by a rule that looks at one record at a time (an imputer fitted to records is not "
+        f"private), {REPLACE}."
+    )
+
+
+def _some_columns(positions: Sequence[int], names: Sequence[Any] | None) -> str:
+    shown = [f"{j}" if names is None else repr(names[j]) for j in positions[:5]]
+    more = f" and {len(positions) - 5} more" if len(positions) > 5 else ""
+    return ("column " if len(positions) == 1 else "columns ") + ", ".join(shown) + more
 
 
 def row_blocks(array: NDArray) -> list[NDArray]:
@@ -206,62 +258,59 @@ def row_blocks(array: NDArray) -> list[NDArray]:
     return [array[start : start + step] for start in range(0, array.shape[0], step)]
 
 
-def declared_classes(classes: Any) -> tuple[Any, ...]:
-    """Check a public list of at least two distinct labels, in the order of their codes."""
-    items = classes.tolist() if isinstance(classes, np.ndarray) else list(classes)
-    items = [item.item() if isinstance(item, np.generic) else item for item in items]
-    try:
-        distinct = len(set(items)) == len(items) and all(item == item for item in items)
-    except TypeError:
-        distinct = False
-    if not distinct or len(items) < 2:
-        raise ValueError("classes must list at least two distinct labels, e.g. classes=(0, 1).")
-    return tuple(items)
-
-
 def encode_labels(y: Any, classes: tuple[Any, ...], invalid: Invalid) -> NDArray:
     """Map labels to 0.0/1.0 (two classes) or codes 0..K-1, each record by itself.
 
     The classes are declared, never collected from `y`: the label set of private data is private.
     """
-    if isinstance(y, list | tuple):
-        y = np.array(y, dtype=object)
-    if isinstance(y, np.ma.MaskedArray):
-        y = np.ma.filled(y.astype(object), None)
-    labels = check_vector(np.asarray(y))
-    codes = np.full(labels.shape[0], -1, dtype=np.int64)
-    if labels.dtype.kind in "biufU":
-        comparable = str if labels.dtype.kind == "U" else (bool, int, float)
-        for code, label in enumerate(classes):
-            if isinstance(label, comparable):
-                codes[labels == label] = code
-    else:
-        code_of = {label: code for code, label in enumerate(classes)}
-        codes[:] = [_lookup(code_of, label) for label in labels.astype(object)]
+    found, declared = vector(y), Labels(classes)
+    if isinstance(found, np.ndarray):
+        check_type(found.dtype, "y")
+    if declared.too_fine_for(found):
+        raise ValueError(
+            f"y has dtype {found.dtype}, in which the declared classes cannot be told apart: keep "
+            "such labels as whole numbers or as text (pandas turns whole numbers into floats where "
+            "one is missing)."
+        )
+    codes = declared.codes(found)
     if invalid == "raise" and (codes < 0).any():
         raise ValueError(
             "y contains labels that are missing (NaN) or not among the declared classes: declare "
-            'all classes, repair these records, or pass invalid="replace".'
+            'all classes, repair these records, or pass invalid="replace" (--invalid replace), '
+            "which takes the first class."
         )
     codes = np.maximum(codes, 0)
     return codes.astype(np.float64) if len(classes) == 2 else codes
 
 
-def _lookup(code_of: Mapping[Any, int], label: Any) -> int:
-    try:
-        return code_of.get(label, -1)
-    except TypeError:  # not hashable, so not a declared class
-        return -1
-
-
 def encode_target(y: Any, target_bounds: tuple[float, float], invalid: Invalid) -> NDArray:
     """Clip a numeric target to its bounds and map it to [-1, 1]."""
     lower, upper = target_bounds
-    target = check_vector(as_float64(y, "y", invalid))
-    if invalid == "raise":
-        check_finite(target, "y")
-    target[np.isnan(target)] = lower + (upper - lower) / 2
+    target = target_numbers(y, target_bounds, invalid)
     return to_unit_box(np.clip(target, lower, upper), lower, upper)
+
+
+def target_numbers(y: Any, target_bounds: tuple[float, float], invalid: Invalid) -> NDArray:
+    """A numeric target, not clipped; what is missing raises or is mid-range."""
+    lower, upper = target_bounds
+    target = as_float64(vector(y), "y", invalid)
+    if invalid == "raise" and not np.isfinite(target).all():
+        kind = "NaN (missing values)" if np.isnan(target).any() else "infinity"
+        raise ValueError(
+            f"Input y contains {kind}: repair these records, or pass "
+            'invalid="replace" (--invalid replace), which takes the middle of target_bounds for '
+            "what is missing and the nearer bound for what is infinite."
+        )
+    target[np.isnan(target)] = lower + (upper - lower) / 2
+    return target
+
+
+def vector(y: Any) -> cells.Cells:
+    """One cell per record: (n, 1) would broadcast to n x n."""
+    y = cells.opened(y)
+    if len(_sizes(y)) != 1:
+        raise ValueError("y should be a 1d array with one entry per record: pass y.ravel().")
+    return cells.cells_of(y)
 
 
 def to_unit_box(values: NDArray[np.float64], lower: Any, upper: Any) -> NDArray[np.float64]:
@@ -275,10 +324,3 @@ def to_unit_box(values: NDArray[np.float64], lower: Any, upper: Any) -> NDArray[
     values *= 2
     values -= 1
     return np.clip(values, -1, 1, out=values)
-
-
-def check_vector(y: NDArray) -> NDArray:
-    """Insist on one target per record: (n, 1) would broadcast to n x n."""
-    if y.ndim != 1:
-        raise ValueError("y should be a 1d array with one entry per record: pass y.ravel().")
-    return y

@@ -10,7 +10,12 @@ ENTRIES_PER_BLOCK = 1 << 22
 
 
 def linear_predictor(
-    X: Any, coef: np.ndarray, intercept: np.ndarray, lower: np.ndarray, upper: np.ndarray
+    X: Any,
+    coef: np.ndarray,
+    intercept: np.ndarray,
+    lower: np.ndarray,
+    upper: np.ndarray,
+    missing: np.ndarray | None = None,
 ) -> np.ndarray:
     """Margins of shape (n, n_outputs); only features with a non-zero coefficient are read.
 
@@ -21,15 +26,20 @@ def linear_predictor(
     intercept : ndarray of shape (n_outputs,)
     lower, upper : ndarray of shape (d,)
         Features are clipped to these, as the records that the model was fitted to.
+    missing : ndarray of shape (d,), optional
+        Stands for NaN in an array; in sparse records NaN is zero.
     """
     support = np.flatnonzero(coef.any(axis=0))
     coef, lower, upper = coef[:, support].T, lower[support], upper[support]
-    n = X.shape[0]
+    if missing is None or sparse.issparse(X):
+        missing = np.zeros(X.shape[1])
+    n, missing = X.shape[0], missing[support]
     margins = np.empty((n, coef.shape[1]))
     columns = X[:, support] if not sparse.issparse(X) else X.tocsr()[:, support]
     step = max(1, ENTRIES_PER_BLOCK // max(1, len(support)))
     for start in range(0, n, step):
         block = columns[start : start + step]
         values = block.toarray() if sparse.issparse(block) else block
+        values = np.where(np.isnan(values), missing, values)
         margins[start : start + step] = np.clip(values, lower, upper) @ coef + intercept
     return margins

@@ -6,16 +6,23 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sparsedp.data.blocks import in_blocks
 from sparsedp.data.dataset import Dataset
+from sparsedp.data.gate import vector
+from sparsedp.data.labels import Labels, classes_in, declared_classes, label_array
 from sparsedp.data.linear import linear_predictor
 from sparsedp.estimators.fit import private_fit
 from sparsedp.estimators.path import ModelPath
 from sparsedp.estimators.released import Coefficients
-from sparsedp.estimators.settings import Settings, validated, validated_blocks
+from sparsedp.estimators.settings import (
+    Settings,
+    checked,
+    features_of,
+    missing_of,
+    validated_blocks,
+)
 from sparsedp.losses import Logistic, Loss, Multinomial
 from sparsedp.privacy import PrivacyRecord
 from sparsedp.solvers import Solution
@@ -132,17 +139,20 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Margins: shape (n,) for two classes, positive for the second; else (n, n_classes)."""
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse=["csr", "csc"], dtype=np.float64)
-        margins = linear_predictor(X, self.coef_, self.intercept_, *self.clip_bounds_)
+        X = features_of(self, X)
+        margins = linear_predictor(
+            X, self.coef_, self.intercept_, *self.clip_bounds_, missing_of(self)
+        )
         return margins[:, 0] if margins.shape[1] == 1 else margins
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class of each record."""
-        margins = self.decision_function(X)
-        return self.classes_[
-            (margins > 0).astype(int) if margins.ndim == 1 else margins.argmax(axis=1)
-        ]
+        codes = self._codes(self.decision_function(X))
+        return self.classes_[codes]
+
+    @staticmethod
+    def _codes(margins: np.ndarray) -> np.ndarray:
+        return (margins > 0).astype(int) if margins.ndim == 1 else margins.argmax(axis=1)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each class, columns in the order of ``classes_``."""
@@ -158,11 +168,25 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
             return np.column_stack([log_expit(-margins), log_expit(margins)])
         return log_softmax(margins, axis=1)
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy on given records: exact, not private.
+
+        Labels are matched as in ``fit``; with ``invalid="replace"`` one that is missing or not
+        among the classes counts as the first class, otherwise as a wrong prediction.
+        """
+        codes = self._codes(self.decision_function(X))
+        truth = Labels(self.classes_.tolist()).codes(vector(y))
+        if self.invalid == "replace":
+            truth = np.maximum(truth, 0)
+        if len(truth) != len(codes):
+            raise ValueError("X and y have different numbers of records: give one label per row.")
+        return float(np.average(codes == truth, weights=sample_weight))
+
     def _problem(self, X: Any, y: Any, settings: Settings) -> tuple[Dataset, Loss, dict[str, Any]]:
         """Let records through the gate; say what is minimized and what was declared."""
         records = in_blocks(X, y)
         if records is None:
-            X, y = validated(self, X, y, numeric=False)
+            X, y = checked(self, X, y)
             admit: Any = partial(Dataset.clip, X, y)
         else:
             admit = validated_blocks(self, records)
@@ -171,16 +195,15 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
                     "records in blocks need declared classes, e.g. classes=(0, 1): they are not "
                     "searched for labels"
                 )
-        if self.classes is None:
-            check_classification_targets(y)
-            classes = np.unique(y)
+        if self.classes is not None:
+            classes = declared_classes(self.classes)
         else:
-            classes = np.asarray(self.classes)
-        if len(classes) < 2:
-            raise ValueError(
-                "y has only one class, a classifier needs at least two: "
-                "give more data, or declare the label set by classes=..."
-            )
+            classes = classes_in(y)
+            if len(classes) < 2:
+                raise ValueError(
+                    "y has only one class, a classifier needs at least two: "
+                    "give more data, or declare the label set by classes=..."
+                )
         names = getattr(self, "feature_names_in_", None)
         data = admit(
             settings.bounds.aligned(self.n_features_in_, names),
@@ -189,7 +212,7 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
             invalid=self.invalid,
         )
         loss = Logistic() if len(classes) == 2 else Multinomial(len(classes))
-        declared = {"classes": classes.tolist(), "taken_from_data": self.classes is None}
+        declared = {"classes": list(classes), "classes_from_data": self.classes is None}
         return data, loss, declared
 
     def _publish(
@@ -199,7 +222,7 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
         released = Coefficients.of(solution, data)
         self.coef_, self.intercept_ = released.coef, released.intercept
         self.clip_bounds_ = released.clip_bounds
-        self.classes_ = np.asarray(record.target["classes"])
+        self.classes_ = label_array(record.target["classes"])
         self._path = (released.order, released.path_coefs, released.path_intercepts)
         self.privacy_ = record
         return self

@@ -5,15 +5,22 @@ from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sparsedp.data.blocks import in_blocks
 from sparsedp.data.dataset import Dataset
+from sparsedp.data.gate import target_numbers
 from sparsedp.data.linear import linear_predictor
 from sparsedp.estimators.fit import private_fit
 from sparsedp.estimators.path import ModelPath
 from sparsedp.estimators.released import Coefficients
-from sparsedp.estimators.settings import Settings, validated, validated_blocks
+from sparsedp.estimators.settings import (
+    Settings,
+    checked,
+    features_of,
+    missing_of,
+    validated_blocks,
+)
 from sparsedp.losses import Loss, Squared
 from sparsedp.privacy import PrivacyRecord
 from sparsedp.solvers import Solution
@@ -129,10 +136,19 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """Predicted targets."""
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse=["csr", "csc"], dtype=np.float64)
+        X = features_of(self, X)
         coef, intercept = self.coef_[None, :], np.array([self.intercept_])
-        return linear_predictor(X, coef, intercept, *self.clip_bounds_)[:, 0]
+        return linear_predictor(X, coef, intercept, *self.clip_bounds_, missing_of(self))[:, 0]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R2 on given records: exact, not private.
+
+        With ``invalid="replace"`` targets that are missing count as the middle of their bounds.
+        """
+        check_is_fitted(self)
+        low, high = self.privacy_.target["lower"], self.privacy_.target["upper"]
+        target = target_numbers(y, (low, high), self.invalid)
+        return super().score(X, np.nan_to_num(target, posinf=high, neginf=low), sample_weight)
 
     def _problem(self, X: Any, y: Any, settings: Settings) -> tuple[Dataset, Loss, dict[str, Any]]:
         """Let records through the gate; say what is minimized and what was declared."""
@@ -146,7 +162,7 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
             low, high = -max(abs(low), abs(high)), max(abs(low), abs(high))
         records = in_blocks(X, y)
         if records is None:
-            X, y = validated(self, X, y, numeric=True)
+            X, y = checked(self, X, y)
             admit: Any = partial(Dataset.clip, X, y)
         else:
             admit = validated_blocks(self, records)

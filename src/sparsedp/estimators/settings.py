@@ -1,15 +1,26 @@
 """The public settings of a fit, checked before any record is looked at."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsedp.data.blocks import RecordBlocks
 from sparsedp.data.bounds import Bounds
+from sparsedp.data.cells import opened
+from sparsedp.data.gate import (
+    check_finite,
+    check_type,
+    column_names,
+    missing_values,
+    numbers,
+    shape_of,
+)
 from sparsedp.estimators.progress import Progress
 from sparsedp.mechanisms import KeyStream
 from sparsedp.privacy import NEIGHBORS, Ledger, Neighbors
@@ -83,18 +94,63 @@ class Settings:
         raise ValueError(f"random_state must be None, a number or a NumPy generator: {state!r}")
 
 
-def validated(estimator: Any, X: Any, y: Any, *, numeric: bool) -> tuple[Any, np.ndarray]:
-    """scikit-learn's checks of shapes, types and names; malformed values are left to the gate
-    where the estimator says that they are to be replaced.
+def checked(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
+    """scikit-learn's contract by shape, type and names alone; values are for the gate to judge.
+
+    Returns X and y as they came, but for a y of one column, which is taken out of it.
     """
-    checks = {"accept_sparse": ["csr", "csc"], "dtype": np.float64}
-    if estimator.invalid != "replace":
-        X, y = validate_data(estimator, X, y, **checks, y_numeric=numeric)
-        return X, column_or_1d(y, warn=True)
-    X = validate_data(estimator, X, **checks, ensure_all_finite=False)
-    y = column_or_1d(np.asarray(y), warn=True)
-    check_consistent_length(X, y)
-    return X, y
+    if y is None:
+        raise ValueError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y "
+            "is None."
+        )
+    X, y = opened(X), opened(y)
+    n, d = shape_of(X)
+    if isinstance(X, np.ndarray):
+        check_type(X.dtype, "X")
+    if d == 0:
+        # In scikit-learn's words, which want a shape; the number of records is left out of it.
+        raise ValueError("Found 0 feature(s) (shape=(, 0)) while a minimum of 1 is required.")
+    if n == 0 and estimator.invalid == "raise":
+        raise ValueError(
+            "Found array with 0 sample(s): there are no records. This error is for whoever holds "
+            'the data; with invalid="replace" a table without records is fitted like any other.'
+        )
+    validate_data(estimator, X, skip_check_array=True)
+    return X, _one_column(y)
+
+
+def features_of(estimator: Any, X: Any) -> Any:
+    """What a fitted estimator predicts from: numbers, once their shape and names are checked."""
+    check_is_fitted(estimator)
+    X = opened(X)
+    n, d = shape_of(X)
+    if n == 0 or d == 0:
+        raise ValueError(f"Found array with 0 {'sample' if d else 'feature'}(s).")
+    validate_data(estimator, X, reset=False, skip_check_array=True)
+    values = numbers(X, estimator.invalid, copy=False)
+    if estimator.invalid == "raise":
+        check_finite(values, getattr(estimator, "feature_names_in_", None))
+    return values
+
+
+def missing_of(estimator: Any) -> np.ndarray:
+    """What a fitted estimator takes for missing features: the same as in its fit."""
+    return missing_values(*estimator.clip_bounds_, estimator.privacy_.bounds.get("row_norm"))
+
+
+def _one_column(y: Any) -> Any:
+    shape = getattr(y, "shape", None)
+    if shape is None or len(shape) != 2 or shape[1] != 1:
+        return y
+    warnings.warn(
+        "A column-vector y was passed when a 1d array was expected. Please change the shape of y "
+        "to (n_samples, ), for example using ravel().",
+        DataConversionWarning,
+        stacklevel=4,
+    )
+    names = column_names(y)
+    return y[names[0]] if names is not None else y.reshape(-1)
 
 
 def validated_blocks(estimator: Any, records: RecordBlocks) -> Callable[..., Any]:

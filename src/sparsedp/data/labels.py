@@ -1,0 +1,153 @@
+"""Declared labels and categories, and which of them a cell is: by value, each cell by itself.
+
+1, 1.0, True, Decimal(1) and the text "1" are one label, whatever type a container chose for all of
+its cells because of one of them. Declared values that differ only so are told apart by type.
+"""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsedp.data.cells import Cells, cells_of, is_missing
+
+EXACT_BITS = 53
+"""A float of at least 2^53 may have been any of several integers, so it stands for none."""
+
+TRUTH = {"true": 1, "false": 0}
+
+
+class Labels:
+    """Declared values, in the order of their codes.
+
+    Parameters
+    ----------
+    values : sequence
+        Distinct and hashable.
+    """
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        self.values = tuple(values)
+        self._exact = {value: code for code, value in enumerate(self.values)}
+        self._by_number: dict[Any, int] = {}
+        texts = [isinstance(value, str) for value in self.values]
+        numbers = [as_number(value) for value in self.values]
+        for code, key in enumerate(numbers):
+            # A number that two texts share, such as "1" and "01", stands for neither.
+            same = [k for k, other in enumerate(numbers) if other == key and texts[k]]
+            if key is not None and (not texts[code] or (same == [code] and key not in self._exact)):
+                self._by_number[key] = code
+
+    def code(self, cell: Any) -> int:
+        """Which declared value a cell is; -1 if none."""
+        try:
+            plain = cell.item() if isinstance(cell, np.generic) else cell
+            found = self._exact.get(plain, self._exact.get(_stripped(plain)))
+            if found is None:
+                found = self._by_number.get(as_number(plain), -1)
+            vague = isinstance(plain, float) and abs(plain) >= 2.0**EXACT_BITS
+            return -1 if vague and not isinstance(self.values[found], float) else found
+        except Exception:
+            return -1  # not hashable, or a type that cannot be compared
+
+    def codes(self, cells: Cells) -> NDArray[np.int64]:
+        """Codes of many cells, each by itself."""
+        if not isinstance(cells, np.ndarray):
+            return np.fromiter(map(self.code, cells), np.int64, len(cells))
+        kind = cells.dtype.kind
+        codes = np.full(cells.shape[0], -1, dtype=np.int64)
+        cells = cells.astype({"b": np.int64, "f": np.float64}.get(kind, cells.dtype), copy=False)
+        for number, code in self._by_number.items():
+            large = kind == "f" and abs(number) >= 2**EXACT_BITS
+            if not large or isinstance(self.values[code], float):
+                codes[cells == (float(number) if kind == "f" else number)] = code
+        return codes
+
+    def too_fine_for(self, cells: Cells) -> bool:
+        """Whether declared integers need more digits than the type of these cells has."""
+        if not isinstance(cells, np.ndarray) or cells.dtype.kind != "f":
+            return False
+        most = 2 ** min(EXACT_BITS, np.finfo(cells.dtype).nmant + 1)
+        return any(isinstance(key, int) and abs(key) >= most for key in self._by_number)
+
+
+def as_number(value: Any) -> int | float | None:
+    """The number that a value is or reads as: an int where it is whole, exactly; else None."""
+    if isinstance(value, str):
+        text = value.strip().lower()
+        if text in TRUTH:
+            return TRUTH[text]
+        try:
+            if not np.isfinite(float(text)):
+                return None
+            value = Decimal(text)
+        except (ValueError, ArithmeticError):
+            return None
+    if isinstance(value, int | np.integer | np.bool_):
+        return int(value)
+    if not isinstance(value, Real | Decimal) or not np.isfinite(float(value)):
+        return None
+    return int(value) if value == int(value) else float(value)
+
+
+def declared_classes(classes: Any) -> tuple[Any, ...]:
+    """Check a public list of at least two distinct labels, in the order of their codes."""
+    items = classes.tolist() if isinstance(classes, np.ndarray) else list(classes)
+    items = [item.item() if isinstance(item, np.generic) else item for item in items]
+    try:
+        distinct = len(set(items)) == len(items) and all(item == item for item in items)
+    except TypeError:
+        distinct = False
+    if not distinct or len(items) < 2:
+        raise ValueError("classes must list at least two distinct labels, e.g. classes=(0, 1).")
+    return tuple(items)
+
+
+def classes_in(y: Any) -> tuple[Any, ...]:
+    """The labels that occur, in order. Not private: whoever sees them learns who is there.
+
+    Raises where no label set can be meant, by the kind of values alone.
+    """
+    cells = cells_of(y)
+    found = np.unique(cells).tolist() if isinstance(cells, np.ndarray) else cells
+    plain = [cell.item() if isinstance(cell, np.generic) else cell for cell in found]
+    # The gate says what becomes of a record without a label.
+    present = [cell for cell in plain if not is_missing(cell) and not _is_nan(cell)]
+    if not all(map(_may_be_label, present)):
+        raise ValueError(
+            "Unknown label type: y holds continuous or other values, a classifier needs labels. "
+            "Declare classes=..., or use SparseLinearRegression."
+        )
+    labels = set(present)
+    return tuple(sorted(labels, key=_order))
+
+
+def label_array(classes: Sequence[Any]) -> NDArray:
+    """Labels as an array that keeps the type of each."""
+    items = list(classes)
+    array = np.array(items)
+    kept = array.tolist() == items and [*map(type, array.tolist())] == [*map(type, items)]
+    if not kept:
+        array = np.empty(len(items), dtype=object)
+        array[:] = items
+    return array
+
+
+def _is_nan(cell: Any) -> bool:
+    return isinstance(cell, float) and np.isnan(cell)
+
+
+def _may_be_label(cell: Any) -> bool:
+    return isinstance(cell, str | bytes | int) or (isinstance(cell, float) and cell.is_integer())
+
+
+def _order(label: Any) -> tuple[int, Any]:
+    """Numbers first, then text."""
+    return (2 if isinstance(label, bytes) else int(isinstance(label, str)), label)
+
+
+def _stripped(value: Any) -> Any:
+    return value.strip() if isinstance(value, str) else value

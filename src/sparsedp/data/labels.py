@@ -4,6 +4,7 @@
 its cells because of one of them. Declared values that differ only so are told apart by type.
 """
 
+import math
 from collections.abc import Sequence
 from decimal import Decimal
 from numbers import Real
@@ -90,7 +91,8 @@ def as_number(value: Any) -> int | float | None:
         return int(value)
     if not isinstance(value, Real | Decimal) or not np.isfinite(float(value)):
         return None
-    return int(value) if value == int(value) else float(value)
+    whole = math.trunc(value)
+    return whole if value == whole else float(value)
 
 
 def declared_classes(classes: Any) -> tuple[Any, ...]:

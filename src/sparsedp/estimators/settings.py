@@ -136,7 +136,8 @@ def features_of(estimator: Any, X: Any) -> Any:
 
 def missing_of(estimator: Any) -> np.ndarray:
     """What a fitted estimator takes for missing features: the same as in its fit."""
-    return missing_values(*estimator.clip_bounds_, estimator.privacy_.bounds.get("row_norm"))
+    lower, upper = estimator.clip_bounds_
+    return missing_values(lower, upper, estimator.privacy_.bounds.get("row_norm"))
 
 
 def _one_column(y: Any) -> Any:

@@ -91,7 +91,7 @@ def as_number(value: Any) -> int | float | None:
         return int(value)
     if not isinstance(value, Real | Decimal) or not np.isfinite(float(value)):
         return None
-    whole = math.trunc(value)
+    whole: int = math.trunc(value)  # pyrefly: ignore[bad-assignment]
     return whole if value == whole else float(value)
 
 

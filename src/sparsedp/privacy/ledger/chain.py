@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 START = hashlib.sha256(b"sparsedp ledger 2").hexdigest()
 """Stands before the first line."""
 
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
+
 KINDS = ("budget", "charge", "model")
 """Line 0 is the budget; a model line says that the model of an earlier charge exists."""
 
@@ -26,8 +28,11 @@ class Line(NamedTuple):
     hash: str
 
     def read(self) -> dict[str, Any]:
-        """The details as data."""
-        return json.loads(self.details)
+        """The details as data; ValueError if they are not."""
+        details = json.loads(self.details)
+        if not isinstance(details, dict):
+            raise ValueError("details are not a JSON object")
+        return details
 
 
 def encoded(details: dict[str, Any]) -> str:
@@ -40,7 +45,7 @@ def hash_of(before: str, line: Line) -> str:
 
     A JSON list of strings, numbers and nulls is written in one way only, and no two lists alike.
     """
-    content = json.dumps([before, *line[:-1]], separators=(",", ":"))
+    content = _ENCODER.encode([before, *line[:-1]])
     return hashlib.sha256(content.encode("ascii")).hexdigest()
 
 

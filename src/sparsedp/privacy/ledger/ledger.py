@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from sparsedp.privacy.accountants import PrivacyProfile
 from sparsedp.privacy.events import PureReleases
+from sparsedp.privacy.ledger.chain import encoded
 from sparsedp.privacy.ledger.errors import BudgetExceeded, LedgerError, LedgerGone
 from sparsedp.privacy.ledger.head import Receipt, head_path, missing, read_head, write_head
 from sparsedp.privacy.ledger.rules import Rule, UnionRule
@@ -131,7 +132,7 @@ class Ledger:
             self._create(float(epsilon), float(delta), rule or "sum", unit or "record", neighbors)
         state = self._state()
         self._id, (self.epsilon, self.delta) = state.id, state.budget
-        first = state.details[0]
+        first = state.first
         asked = {"rule": rule, "unit": unit, "neighbors": neighbors}
         kept = {name: first[name] for name in asked}
         asked |= {"epsilon": epsilon, "delta": delta}
@@ -211,13 +212,13 @@ class Ledger:
             if math.isinf(epsilon):
                 raise _refusal(state, epsilon, delta)
             cost = text_of(epsilon), text_of(delta)
-            filtered = state.filtered(float(epsilon), float(delta), releases)
+            filtered = state.filtered(float(epsilon), float(delta), releases, neighbors)
             line = state.next_line("charge", details, cost, filtered)
             if not state.admits(line):
                 raise _refusal(state, epsilon, delta)
             append(db, line)
             if digest is not None:
-                key = bytes.fromhex(state.details[0]["key"])
+                key = bytes.fromhex(state.first["key"])
                 fingerprint = hmac.new(key, digest, hashlib.sha256).hexdigest()
                 db.execute("INSERT INTO fingerprints VALUES (?, ?)", (line.line, fingerprint))
         return self._noted(Receipt(state.id, line.line, line.hash))
@@ -241,7 +242,7 @@ class Ledger:
             if why is not None:
                 raise LedgerError(f"the receipt does not fit the ledger {self.path}: it {why}")
             details = {"charge": receipt.line, "model": str(fingerprint)}
-            if any(d == details for d in state.details):
+            if encoded(details) in {line.details for line in state.lines if line.kind == "model"}:
                 return state.receipt
             line = state.next_line("model", details)
             append(db, line)
@@ -259,29 +260,29 @@ class Ledger:
 
     def history(self) -> list[Charge]:
         """All charges, oldest first."""
+        seen = self._seen()
         with self._store.transaction(write=False) as db:
             lines = self._store.lines(db)
             fingerprints = dict(db.execute("SELECT line, fingerprint FROM fingerprints"))
-        state = State.of(self.path, lines, None)
+        state = State.of(self.path, lines, seen)
         finished = state.finished()
         order = {mark: i for i, mark in enumerate(dict.fromkeys(fingerprints.values()), start=1)}
         return [
             Charge(
-                line.time,
-                float(line.epsilon),
-                float(line.delta),
+                state.lines[number].time,
+                float(state.lines[number].epsilon),
+                float(state.lines[number].delta),
                 details["neighbors"],
                 details["what"],
                 details["events"],
-                line.line,
+                number,
                 details["who"],
                 details["data"],
-                order.get(fingerprints.get(line.line)),
+                order.get(fingerprints.get(number)),
                 details["seeded"],
-                line.line not in finished,
+                number not in finished,
             )
-            for line, details in zip(state.lines, state.details, strict=True)
-            if line.kind == "charge"
+            for number, details in state.charges()
         ]
 
     def pending(self) -> list[Charge]:
@@ -350,7 +351,7 @@ class Ledger:
     def terms(self) -> dict[str, Any]:
         """Rule, unit, relation and identity, as the file states them."""
         state = self._state()
-        first = state.details[0]
+        first = state.first
         numbers = first["numbers"] if isinstance(state.rule, UnionRule) else {}
         return {
             "id": state.id,
@@ -409,9 +410,9 @@ class Ledger:
 
 
 def _check_kind(state: State, neighbors: str, unit: str) -> None:
-    if state.details[0]["unit"] != unit:
+    if state.first["unit"] != unit:
         raise BudgetExceeded(
-            f"this ledger protects every {state.details[0]['unit']}; a fit that protects every "
+            f"this ledger protects every {state.first['unit']}; a fit that protects every "
             f"{unit} cannot be added to it: use a ledger of its own"
         )
     if state.neighbors not in (None, neighbors):

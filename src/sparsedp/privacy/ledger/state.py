@@ -1,5 +1,6 @@
 """A ledger as its file says it is, checked from the first line to the last."""
 
+import contextlib
 import json
 import secrets
 import time
@@ -22,7 +23,14 @@ from sparsedp.privacy.ledger.rules import (
     stated,
 )
 from sparsedp.privacy.ledger.sums import exact, text_of
-from sparsedp.privacy.neighbors import NEIGHBORS
+from sparsedp.privacy.neighbors import NEIGHBORS, Neighbors
+
+FIELDS = {
+    "budget": {"id", "key", "rule", "numbers", "unit", "neighbors"},
+    "charge": {"neighbors", "unit", "what", "events", "seeded", "who", "data"},
+    "model": {"charge", "model"},
+}
+"""What the details of a line hold, by its kind."""
 
 UNITS = ("record", "person")
 """What the guarantee protects. Charges for one never share a ledger with charges for the other."""
@@ -60,7 +68,7 @@ class State:
 
     path: Path
     lines: tuple[Line, ...]
-    details: tuple[dict[str, Any], ...]
+    first: dict[str, Any]
     rule: SumRule | UnionRule
     spent: Spent
 
@@ -73,13 +81,14 @@ class State:
         if broken is not None:
             raise damaged(path, f"line {broken} does not follow from those before it")
         try:
-            details = tuple(line.read() for line in lines)
-            first = details[0]
+            first = lines[0].read()
+            if set(first) != FIELDS["budget"]:
+                raise ValueError("not the first line of a ledger")
             rule = rule_of(first["rule"], lines[0].epsilon, lines[0].delta, first["numbers"])
             spent = Spent.of(lines)
         except (ValueError, TypeError, KeyError, RecursionError):
             raise damaged(path, "it holds what sparsedp does not write") from None
-        state = cls(path, tuple(lines), details, rule, spent)
+        state = cls(path, tuple(lines), first, rule, spent)
         if seen is not None:
             why = missing(lines, state.id, seen)
             if why is not None:
@@ -94,7 +103,7 @@ class State:
     @property
     def id(self) -> str:
         """Random name of this ledger."""
-        return self.details[0]["id"]
+        return self.first["id"]
 
     @property
     def receipt(self) -> Receipt:
@@ -104,12 +113,18 @@ class State:
     @property
     def neighbors(self) -> str | None:
         """The relation of all charges; None while nothing has fixed it."""
-        if self.details[0]["neighbors"] is not None:
-            return self.details[0]["neighbors"]
-        charges = (
-            d for line, d in zip(self.lines, self.details, strict=True) if line.kind == "charge"
-        )
-        return next((details["neighbors"] for details in charges), None)
+        if self.first["neighbors"] is not None:
+            return self.first["neighbors"]
+        charges = (line for line in self.lines if line.kind == "charge")
+        return next((self.read(line)["neighbors"] for line in charges), None)
+
+    def read(self, line: Line) -> dict[str, Any]:
+        """The details of a line; most are never asked for, so they are not read beforehand."""
+        with contextlib.suppress(ValueError, RecursionError):
+            details = line.read()
+            if FIELDS[line.kind] <= set(details):
+                return details
+        raise damaged(self.path, f"line {line.line} holds what sparsedp does not write")
 
     @property
     def budget(self) -> tuple[float, float]:
@@ -124,9 +139,12 @@ class State:
 
     def finished(self) -> set[int]:
         """Lines of charges whose model exists, or of which version 0.1 kept no account."""
-        pairs = list(zip(self.lines, self.details, strict=True))
-        models = {details["charge"] for line, details in pairs if line.kind == "model"}
-        return models | {line.line for line, details in pairs if details.get("upgraded")}
+        models = {self.read(line)["charge"] for line in self.lines if line.kind == "model"}
+        return models | {n for n, details in self.charges() if details.get("upgraded")}
+
+    def charges(self) -> list[tuple[int, dict[str, Any]]]:
+        """Line number and details of every charge."""
+        return [(line.line, self.read(line)) for line in self.lines if line.kind == "charge"]
 
     def next_line(
         self,
@@ -154,7 +172,7 @@ class State:
         return self.rule.admits(together)
 
     def filtered(
-        self, epsilon: float, delta: float, events: list[dict[str, Any]]
+        self, epsilon: float, delta: float, events: list[dict[str, Any]], neighbors: Neighbors
     ) -> tuple[str | None, str | None]:
         """What a charge costs under rule "union": its releases, or a black box if that is less."""
         if isinstance(self.rule, SumRule):
@@ -162,7 +180,7 @@ class State:
         rule, alpha = self.rule, float(self.rule.alpha)
         limits = float(rule.divergence), float(rule.leaks)
         costs = [divergence.black_box(epsilon, delta, alpha)]
-        by_events = divergence.of_events(events, alpha)
+        by_events = divergence.of_events(events, alpha, neighbors)
         if by_events is not None:
             costs.append(by_events)
         found = min(costs, key=lambda c: max(c.divergence / limits[0], c.leak / limits[1]))

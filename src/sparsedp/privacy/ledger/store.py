@@ -28,6 +28,9 @@ VERSION = 2
 PATIENCE = 60.0
 """Seconds to wait for other processes."""
 
+TELL = 5.0
+"""Seconds after which a warning says that it waits."""
+
 SLICE = 0.1
 """Seconds that SQLite may wait by itself: Ctrl-C is not seen meanwhile."""
 
@@ -130,6 +133,8 @@ class Store:
                     db.execute("COMMIT")
         except sqlite3.Error as error:
             raise translated(error, self.path) from None
+        except UnicodeDecodeError:  # of a broken name in SQLite's own message
+            raise damaged(self.path, "its database is broken") from None
 
     def lines(self, db: sqlite3.Connection) -> list[Line]:
         """All lines, oldest first."""
@@ -170,7 +175,7 @@ class Store:
                         raise
                     if db.in_transaction:
                         db.execute("ROLLBACK")
-                    if waited > 5 and not told:
+                    if waited > TELL and not told:
                         warnings.warn(
                             f"waiting for the ledger {self.path}, which another process uses",
                             LedgerBusy,

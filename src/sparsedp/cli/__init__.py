@@ -46,6 +46,8 @@ class Verbs(click.Group):
             raise BadInput(_sentence(text)) from None
         except ValueError as error:
             raise BadInput(_sentence(str(error))) from None
+        except MemoryError:
+            raise BadInput("there is not enough memory for this") from None
 
 
 def _sentence(text: str) -> str:

@@ -1,13 +1,14 @@
 """The bounds file: public promises about features and target, as the command line reads them."""
 
 import json
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from sparsedp.data.bounds import Bounds
+from sparsedp.data.files import read_toml
+from sparsedp.data.limits import limits as file_limits
 
 Limits = dict[str, float]
 
@@ -66,14 +67,14 @@ class Declaration:
     @classmethod
     def from_toml(cls, path: Path) -> "Declaration":
         """Read a bounds file; tables other than [bounds], [features] and [target] are ignored."""
-        try:
-            tables = tomllib.loads(path.read_text(encoding="utf-8"))
-        except tomllib.TOMLDecodeError as error:
-            raise ValueError(f"{path} is not a TOML file: {error}") from None
+        tables = read_toml(path)
         shared, target = tables.get("bounds", {}), tables.get("target", {})
         columns = tables.get("features", {})
         _check(path, "bounds", shared, {"lower", "upper", "row_norm"})
         _check(path, "target", target, {"column", "classes", "lower", "upper"})
+        _check_target(path, target)
+        if not isinstance(columns, dict):
+            raise ValueError(f"{path}: [features] needs a table for each feature")
         limits, categories, drop = {}, {}, []
         for name, table in columns.items():
             where = f"features.{json.dumps(name, ensure_ascii=False)}"
@@ -84,6 +85,7 @@ class Declaration:
                 if not isinstance(table["categories"], list) or len(table) > 1:
                     raise ValueError(f"{path}: [{where}] needs a list of categories and no limits")
                 categories[name] = tuple(map(str, table["categories"]))
+                file_limits().check("categories", sum(map(len, categories.values())), str(path))
             else:
                 limits[name] = table
         if "classes" in target and ("lower" in target or "upper" in target):
@@ -115,6 +117,7 @@ class Declaration:
             changed = replace(changed, target=target)
         if classes is not None:
             labels = tuple(read_label(text) for text in classes.split(","))
+            file_limits().check("classes", len(labels), "--classes")
             changed = replace(changed, classes=labels, target_bounds=None)
         if target_bounds is not None:
             pair = _numbers(target_bounds)
@@ -220,10 +223,10 @@ def read_label(label: Any) -> Any:
     for kind in (int, float):
         try:
             number = kind(label)
-        except ValueError:
+            if number == float(label):
+                return number
+        except (ValueError, OverflowError):
             continue
-        if number == float(label):
-            return number
     return str(label).strip()
 
 
@@ -241,6 +244,19 @@ def _check(path: Path, name: str, table: Any, known: set[str]) -> None:
         raise ValueError(
             f"{path}: [{name}] knows {', '.join(sorted(known))}, not {', '.join(unknown)}"
         )
+
+
+def _check_target(path: Path, target: dict[str, Any]) -> None:
+    """Types of what [target] says."""
+    if not isinstance(target.get("column", ""), str):
+        raise ValueError(f"{path}: [target] needs the name of a column as text")
+    classes = target.get("classes", [])
+    if not isinstance(classes, list) or not all(isinstance(c, str | int | float) for c in classes):
+        raise ValueError(f"{path}: [target] needs a list of classes, each a text or a number")
+    file_limits().check("classes", len(classes), str(path))
+    for key in ("lower", "upper"):
+        if isinstance(target.get(key, 0), bool) or not isinstance(target.get(key, 0), int | float):
+            raise ValueError(f"{path}: [target] needs a number as {key}")
 
 
 def _some(names: Sequence[str]) -> str:

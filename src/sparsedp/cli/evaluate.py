@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from sparsedp.cli.options import existing, format_option, json_option
+from sparsedp.cli.options import existing, format_option, json_option, limit_option
 
 NOTE = (
     "computed exactly on these records: the scores themselves are NOT private; publish them only "
@@ -18,6 +18,7 @@ NOTE = (
 @click.argument("data", type=existing)
 @click.option("--target", metavar="COLUMN", help="The column with the truth.")
 @format_option()
+@limit_option()
 @json_option()
 def command(
     model: Path, data: Path, target: str | None, file_format: str | None, as_json: bool

@@ -12,6 +12,7 @@ from sparsedp.cli.options import (
     existing,
     format_option,
     json_option,
+    limit_option,
     privacy_options,
     solver_options,
 )
@@ -44,6 +45,7 @@ from sparsedp.cli.runfile import check_named, run_text, use_config
     help="Read Parquet (a file, or a folder of files) by row groups: need not fit in memory.",
 )
 @format_option()
+@limit_option()
 @click.option(
     "--invalid",
     type=click.Choice(("raise", "replace")),

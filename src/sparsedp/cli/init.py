@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from sparsedp.cli.options import anywhere, existing, format_option
+from sparsedp.cli.options import anywhere, existing, format_option, limit_option
 
 HEAD = """\
 # Public promises about the records in {name}, to be filled in.
@@ -49,6 +49,7 @@ FEATURE = """
 @click.argument("data", type=existing)
 @click.option("--target", metavar="COLUMN", help="The column to predict.")
 @format_option()
+@limit_option()
 @click.option(
     "-o", "--output", type=anywhere, default=Path("bounds.toml"), show_default=True, help="File."
 )

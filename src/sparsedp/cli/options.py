@@ -19,6 +19,31 @@ def json_option() -> Decorator:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 
 
+def _use_limits(ctx: click.Context, option: click.Parameter, given: tuple[str, ...]) -> None:
+    if given:
+        from sparsedp.data.limits import limits
+
+        changed = limits()
+        for text in given:
+            name, _, value = text.partition("=")
+            changed = changed.changed(name, value)
+        ctx.with_resource(changed.applied())
+
+
+def limit_option() -> Decorator:
+    """--limit"""
+    return click.option(
+        "--limit",
+        "limits",
+        multiple=True,
+        metavar="NAME=NUMBER",
+        is_eager=True,
+        expose_value=False,
+        callback=_use_limits,
+        help="Read more than usual: bytes, columns, features, categories, classes or text.",
+    )
+
+
 def format_option() -> Decorator:
     """--format"""
     return click.option(

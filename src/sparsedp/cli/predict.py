@@ -6,13 +6,14 @@ from pathlib import Path
 
 import click
 
-from sparsedp.cli.options import anywhere, existing, format_option
+from sparsedp.cli.options import anywhere, existing, format_option, limit_option
 
 
 @click.command("predict")
 @click.argument("model", type=existing)
 @click.argument("data", type=existing)
 @format_option()
+@limit_option()
 @click.option("-o", "--output", type=anywhere, help="CSV file; by default standard output.")
 def command(model: Path, data: Path, file_format: str | None, output: Path | None) -> None:
     """Predict the records in DATA by MODEL (a folder or a model.json).

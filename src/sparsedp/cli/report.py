@@ -1,11 +1,10 @@
 """``sparsedp report``: write the report of a model file anew."""
 
-import json
 from pathlib import Path
 
 import click
 
-from sparsedp.cli.options import anywhere, existing
+from sparsedp.cli.options import anywhere, existing, limit_option
 
 
 @click.command("report")
@@ -14,18 +13,20 @@ from sparsedp.cli.options import anywhere, existing
 @click.option(
     "--evaluation", type=existing, help="Scores to include, from `sparsedp evaluate --json`."
 )
+@limit_option()
 def command(model: Path, output: Path | None, evaluation: Path | None) -> None:
     """Write the report of MODEL (a folder or a model.json).
 
     The cost of all listed releases is counted anew, so a file that promises too much is found out.
     """
     from sparsedp.cli.show import echo_verdict
+    from sparsedp.data.files import read_json
     from sparsedp.release import PublishedModel, write_report
 
     published = PublishedModel.load(model)
     scores = None
     if evaluation is not None:
-        scores = json.loads(evaluation.read_text(encoding="utf-8"))
+        scores = read_json(evaluation, "the output of sparsedp evaluate --json")
         if not isinstance(scores, dict):
             raise ValueError(f"{evaluation} does not hold the output of sparsedp evaluate --json")
     folder = model if model.is_dir() else model.parent

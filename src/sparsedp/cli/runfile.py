@@ -4,7 +4,6 @@ Only the names of the data and of the ledger are in it: where they lie is nobody
 repeats a fit says where they are.
 """
 
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -37,10 +36,9 @@ def use_config(ctx: click.Context, option: click.Parameter, path: Path | None) -
     """Take what is not given on the command line from a run.toml, which also holds the bounds."""
     if path is None:
         return
-    try:
-        given = tomllib.loads(path.read_text(encoding="utf-8")).get("fit")
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{path} is not a TOML file: {error}") from None
+    from sparsedp.data.files import read_toml
+
+    given = read_toml(path).get("fit")
     if not isinstance(given, dict):
         raise ValueError(f"{path} has no [fit] table: give the run.toml of an earlier fit")
     known = {parameter.name for parameter in ctx.command.params} - NOT_REPEATED | set(NAMES)

@@ -78,10 +78,7 @@ def coefficient_lines(model: PublishedModel) -> list[str]:
         longest = max((abs(f.effect[0]) for f in features), default=1.0)
         rows = [[_short(f.label), f"{f.coef[0]:.4g}"] for f in features]
         rows.append(["(constant)", f"{model.intercept[0]:.4g}"])
-        bars = [
-            ("+" if f.effect[0] > 0 else "-") * max(1, round(BAR * abs(f.effect[0]) / longest))
-            for f in features
-        ]
+        bars = [_bar(f.effect[0], longest) for f in features]
         lines += [
             f"{row}  {bar}".rstrip()
             for row, bar in zip(table_lines(rows), [*bars, ""], strict=True)
@@ -89,6 +86,11 @@ def coefficient_lines(model: PublishedModel) -> list[str]:
     if more:
         lines.append(f"  ... and {more} more in the report")
     return lines
+
+
+def _bar(effect: float, longest: float) -> str:
+    share = abs(effect) / longest if 0 < longest < math.inf else 1.0
+    return ("+" if effect > 0 else "-") * max(1, round(BAR * share))
 
 
 def _short(label: str) -> str:

@@ -227,7 +227,7 @@ class UnitMap:
 def _entries(value: Any, name: str) -> Entries:
     try:
         array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} must be a number or one number per feature.") from None
     if array.ndim > 1 or array.size == 0:
         raise ValueError(f"{name} must be a number or one number per feature.")

@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sparsedp.data.limits import limits
+
 CHUNK_BYTES = 1 << 23  # text parsed at once, so that memory follows the result, not the file
 
 # One record: a label, then index:value pairs. Possessive, so that bad input fails at once.
@@ -36,6 +38,8 @@ def parse_libsvm(
         line += len(lines)
     if not sum(map(len, labels)):
         raise ValueError(f"{where}: the file holds no record.")
+    if n_features is None:
+        limits().check("features", width, where)
     indptr = np.concatenate([[0], *counts]).cumsum()
     entries = (np.concatenate(values), np.concatenate(columns), indptr)
     return sparse.csr_array(entries, shape=(indptr.size - 1, width)), np.concatenate(labels)

@@ -8,6 +8,9 @@ from types import TracebackType
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from sparsedp.data.files import TOO_MUCH, BadFile, reading, size_on_disk
+from sparsedp.data.limits import limits
+
 LOCAL_HEADER = 30
 """Bytes before the name of an entry in a ZIP file; its last two numbers are lengths to skip."""
 
@@ -20,7 +23,12 @@ class NpzFile:
     """
 
     def __init__(self, path: Path) -> None:
-        self._archive = zipfile.ZipFile(path)
+        most = limits().of(size_on_disk(path))
+        with reading(path):
+            self._archive = zipfile.ZipFile(path)
+        if sum(entry.file_size for entry in self._archive.infolist()) > most:
+            self._archive.close()
+            raise BadFile(TOO_MUCH.format(path=path))
         self._file = open(path, "rb")  # noqa: SIM115
         self.names = {name.removesuffix(".npy") for name in self._archive.namelist()}
 

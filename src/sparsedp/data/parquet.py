@@ -9,17 +9,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsedp.data.encode import ColumnPlan, label_array
+from sparsedp.data.files import TOO_MUCH, BadFile, parsing, size_on_disk
+from sparsedp.data.limits import limits
 
 
 def column_names(path: Path) -> list[str]:
     """The columns of a file, which are public."""
-    return list(_pyarrow("pyarrow.parquet").read_schema(path).names)
+    parquet = _pyarrow("pyarrow.parquet")
+    size_on_disk(path)
+    with parsing(path, "a Parquet file"):
+        names = list(parquet.read_schema(path).names)
+    limits().check("columns", len(names), str(path))
+    return names
 
 
 def row_group_sizes(path: Path) -> list[int]:
     """Numbers of records in the row groups of a file."""
-    metadata = _pyarrow("pyarrow.parquet").read_metadata(path)
-    return [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
+    size_on_disk(path)
+    with parsing(path, "a Parquet file"):
+        metadata = _pyarrow("pyarrow.parquet").read_metadata(path)
+        return [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
 
 
 def read_row_groups(
@@ -39,7 +48,8 @@ def read_row_groups(
     kept = [*plan.numeric, *(position for position, _ in plan.categorical)]
     kept += [] if plan.target is None else [plan.target]
     columns = [plan.names[position] for position in kept]
-    with parquet.ParquetFile(path) as file:
+    with parsing(path, "a Parquet file"), parquet.ParquetFile(path) as file:
+        _check_size(path, file.metadata, len(columns), groups)
         # One thread: blocks are what is read at the same time, if anything.
         if groups is None:
             frame = file.read(columns=columns)
@@ -65,6 +75,15 @@ def read_row_groups(
     if _is_number(labels):
         return X, labels.cast(arrow.float64(), safe=False).to_numpy()
     return X, label_array(labels.to_pylist())
+
+
+def _check_size(path: Path, metadata: Any, n_columns: int, groups: Sequence[int] | None) -> None:
+    """Refuse to unpack what would be out of proportion; repeated values cost a file nothing."""
+    picked = range(metadata.num_row_groups) if groups is None else groups
+    parts = [metadata.row_group(group) for group in picked]
+    unpacked = sum(max(part.total_byte_size, 8 * part.num_rows * (n_columns + 1)) for part in parts)
+    if unpacked > limits().of_cells(size_on_disk(path)):
+        raise BadFile(TOO_MUCH.format(path=path))
 
 
 def _is_number(column: Any) -> bool:

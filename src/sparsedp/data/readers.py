@@ -1,15 +1,12 @@
 """Read tables from files: CSV/TSV, LIBSVM, NPZ and Parquet; text formats also compressed."""
 
-import bz2
 import codecs
 import csv
-import gzip
 import io
 import itertools
-import lzma
+import zipfile
 from array import array
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
@@ -21,7 +18,18 @@ from scipy import sparse
 
 from sparsedp.data import parquet
 from sparsedp.data.encode import ColumnPlan, label_array
+from sparsedp.data.files import (
+    COMPRESSED,
+    LONGEST_LINE,
+    TOO_MUCH,
+    BadFile,
+    opened,
+    parsing,
+    reading,
+    size_on_disk,
+)
 from sparsedp.data.libsvm import parse_libsvm
+from sparsedp.data.limits import limits
 
 FORMATS = {
     ".csv": "csv",
@@ -33,7 +41,6 @@ FORMATS = {
     ".npz": "npz",
     ".parquet": "parquet",
 }
-COMPRESSED = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 MISSING = frozenset(["", "na", "n/a", "nan", "null", "none", "?"])
 
 
@@ -104,17 +111,18 @@ def read_table(
         raise ValueError(f"{path}: categories and drop are for CSV and Parquet files.")
     if kind != "libsvm" and n_features is not None:
         raise ValueError(f"{path}: n_features is for LIBSVM files only.")
-    if kind == "libsvm":
-        if target is not None:
-            raise ValueError(f"{path}: LIBSVM files carry their label first; leave target out.")
-        with _opened(path) as handle:
-            X, y = parse_libsvm(handle, str(path), n_features)
-        return Table(X, y, None, "label")
-    if kind == "npz":
-        return _read_npz(path, target or "y")
-    if kind == "parquet":
-        return _read_parquet(path, target, categories, drop)
-    return _read_delimited(path, kind, target, categories, drop)
+    if kind == "libsvm" and target is not None:
+        raise ValueError(f"{path}: LIBSVM files carry their label first; leave target out.")
+    with reading(path):
+        if kind == "libsvm":
+            with opened(path, whole=True) as handle:
+                X, y = parse_libsvm(handle, str(path), n_features)
+            return Table(X, y, None, "label")
+        if kind == "npz":
+            return _read_npz(path, target or "y")
+        if kind == "parquet":
+            return _read_parquet(path, target, categories, drop)
+        return _read_delimited(path, kind, target, categories, drop)
 
 
 def read_header(path: str | Path, *, format: str | None = None) -> list[str]:
@@ -126,11 +134,12 @@ def read_header(path: str | Path, *, format: str | None = None) -> list[str]:
     if kind == "parquet":
         return parquet.column_names(path)
     if kind == "npz":
-        with _opened(path) as handle, np.load(handle, allow_pickle=False) as arrays:
-            if "feature_names" not in arrays:
-                raise ValueError(f"{path}: no feature_names in this file.")
-            return [str(name) for name in arrays["feature_names"]]
-    with _opened(path) as handle:
+        source, keys = _npz_source(path)
+        if "feature_names" not in keys:
+            raise ValueError(f"{path}: no feature_names in this file.")
+        with parsing(path, "an NPZ file"), np.load(source, allow_pickle=False) as arrays:
+            return [str(name) for name in arrays["feature_names"].ravel().tolist()]
+    with opened(path) as handle:
         return _header(path, kind, _decoded(handle, path))[0]
 
 
@@ -147,16 +156,11 @@ def _format(path: Path, given: str | None) -> str:
     return kind
 
 
-@contextmanager
-def _opened(path: Path) -> Generator[Any]:
-    opener = COMPRESSED.get(path.suffix.lower(), open)
-    with opener(path, "rb") as handle:
-        yield handle
-
-
 def _decoded(handle: Iterable[bytes], path: Path) -> Generator[str]:
     """Decode line by line: a text stream decodes ahead, and the header must not need records."""
     for number, raw in enumerate(handle, start=1):
+        if len(raw) > LONGEST_LINE:
+            raise ValueError(f"{path}, line {number}: is longer than any record can be.")
         line = raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
         text = line.decode("utf-8", errors="replace")
         if "\ufffd" in text and text.encode() != line:
@@ -168,6 +172,7 @@ def _header(path: Path, kind: str, lines: Iterator[str]) -> tuple[list[str], Any
     """Read the header line; return the names and the reader of what follows."""
     first = next(lines, "")
     delimiter = "\t" if kind == "tsv" else max(",;\t|", key=first.count)
+    limits().check("columns", first.count(delimiter), str(path))
     reader = csv.reader(itertools.chain([first], lines), delimiter=delimiter, skipinitialspace=True)
     names = [name.strip() for name in next(reader, [])]
     if not names or all(_is_number(name) for name in names):
@@ -190,7 +195,7 @@ def _read_delimited(
     categories: Mapping[str, Sequence[Any]] | None,
     drop: Sequence[str],
 ) -> Table:
-    with _opened(path) as handle:
+    with opened(path, whole=True) as handle:
         names, reader = _header(path, kind, _decoded(handle, path))
         plan = ColumnPlan.of(names, target, categories, drop, str(path))
         pick = itemgetter(*plan.numeric, 0) if plan.numeric else None  # with 0: always a tuple
@@ -245,43 +250,64 @@ def _repaired(cells: Sequence[str], plan: ColumnPlan, path: Path, line: int) -> 
 
 
 def _read_npz(path: Path, target: str) -> Table:
-    with _opened(path) as handle:
-        # Decompressed in memory, because NumPy needs to seek.
-        source = io.BytesIO(handle.read())
-    try:
-        with np.load(source, allow_pickle=False) as arrays:
-            keys = set(arrays.files)
-            if {"data", "shape"} <= keys:
-                X = _npz_sparse(source, arrays, keys)
-            elif "X" in keys:
-                X = arrays["X"]
-            else:
-                raise ValueError(
-                    f"{path}: save the features as X, or a sparse matrix as scipy.sparse.save_npz."
-                )
-            y = arrays[target] if target in keys else None
-            names = arrays["feature_names"].tolist() if "feature_names" in keys else None
-    except ValueError as error:
-        if "allow_pickle" not in str(error):
-            raise
+    source, keys = _npz_source(path)
+    wanted = {"X", "feature_names", target} & keys
+    with parsing(path, "an NPZ file"):
+        source.seek(0)
+        try:
+            with np.load(source, allow_pickle=False) as file:
+                arrays = {name: file[name] for name in wanted}
+                X = _npz_sparse(path, source, file) if {"data", "shape"} <= keys else None
+        except ValueError as error:
+            if "allow_pickle" not in str(error):
+                raise
+            raise BadFile(f"{path}: holds Python objects; save numbers and text arrays.") from None
+    X = arrays.get("X") if X is None else X
+    if X is None:
         raise ValueError(
-            f"{path}: holds Python objects, which are not loaded; save numbers and text arrays."
-        ) from None
+            f"{path}: save the features as X, or a sparse matrix as scipy.sparse.save_npz."
+        )
+    y, names = arrays.get(target), arrays.get("feature_names")
     if y is None and target != "y":
         raise ValueError(f"{path}: no array {target!r} in this file.")
     if X.ndim != 2:
         raise ValueError(f"{path}: X must have one row per record and one column per feature.")
-    return Table(
-        X, y, None if names is None else tuple(map(str, names)), target if target in keys else None
-    )
+    if X.dtype.kind not in "biuf":
+        raise ValueError(f"{path}: X must hold numbers.")
+    limits().check("features", X.shape[1], str(path))
+    if names is not None:
+        names = tuple(map(str, names.ravel().tolist()))
+    return Table(X, y, names, None if y is None else target)
 
 
-def _npz_sparse(source: io.BytesIO, arrays: Any, keys: set[str]) -> Any:
-    if "format" in keys:
+def _npz_source(path: Path) -> tuple[io.BytesIO, set[str]]:
+    """The file in memory, because NumPy needs to seek, and the names of its arrays."""
+    most = limits().of(size_on_disk(path))
+    with opened(path, whole=True) as handle:
+        source = io.BytesIO(handle.read())
+    with parsing(path, "an NPZ file"), zipfile.ZipFile(source) as archive:
+        entries = archive.infolist()
+        # Sizes as the archive states them: beyond these nothing is unpacked.
+        if sum(entry.file_size for entry in entries) > most:
+            raise BadFile(TOO_MUCH.format(path=path))
+        return source, {entry.filename.removesuffix(".npy") for entry in entries}
+
+
+def _npz_sparse(path: Path, source: io.BytesIO, arrays: Any) -> Any:
+    """A CSR matrix; every index is checked, for kernels would follow it beyond the memory."""
+    shape = tuple(arrays["shape"].tolist())
+    if len(shape) != 2 or 8 * max(shape[0], 1) > limits().of(size_on_disk(path)):
+        raise BadFile(TOO_MUCH.format(path=path))
+    limits().check("features", shape[1], str(path))
+    if "format" in arrays.files:
         source.seek(0)
-        return sparse.csr_array(sparse.load_npz(source))
-    parts = (arrays["data"], arrays["indices"], arrays["indptr"])
-    return sparse.csr_array(parts, shape=tuple(arrays["shape"]))
+        matrix = sparse.load_npz(source)
+    else:
+        parts = (arrays["data"], arrays["indices"], arrays["indptr"])
+        matrix = sparse.csr_array(parts, shape=shape)
+    if matrix.format in ("csr", "csc", "bsr"):
+        matrix.check_format(full_check=True)
+    return sparse.csr_array(matrix)
 
 
 def _read_parquet(

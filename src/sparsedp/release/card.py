@@ -144,6 +144,14 @@ def _odds(epsilon: float) -> tuple[Odds, ...]:
 
 
 def _release(event: dict[str, Any], neighbors: str) -> Release:
+    try:
+        return _known_release(event, neighbors)
+    except (KeyError, TypeError, ValueError, ZeroDivisionError, OverflowError):
+        name = str(event.get("name", ""))[:40]
+        return Release(purpose=name, kind="cannot be read", count=None, cost="unknown", meaning="")
+
+
+def _known_release(event: dict[str, Any], neighbors: str) -> Release:
     purpose = event["name"]
     reach = 2 if neighbors == "add_remove" else 4
     match event["event"]:
@@ -265,7 +273,7 @@ def call_text(described: dict[str, Any]) -> str:
     if "count_solver" in arguments and arguments.get("n_nonzero") != "count":
         # Settings of a private count that did not take place would only mislead.
         for unused in ("count_solver", "count_fraction", "precision"):
-            del arguments[unused]
+            arguments.pop(unused, None)
     inside = ", ".join(f"{name}={_text(value)}" for name, value in arguments.items())
     return f"{described['name']}({inside})"
 

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit, softmax
 
+from sparsedp.data.files import read_text
 from sparsedp.data.gate import as_float64, column_names
 from sparsedp.data.linear import linear_predictor
 from sparsedp.privacy.verdict import Verdict, verdict_of
@@ -255,7 +256,7 @@ class PublishedModel:
         path = path / FILE if path.is_dir() else path
         if not path.exists():
             raise FileNotFoundError(f"{path}: there is no model here")
-        content = fields_of(path.read_text(encoding="utf-8"), str(path))
+        content = fields_of(read_text(path, "a model that sparsedp can read"), str(path))
         features = tuple(Feature(**item) for item in content.pop("features"))
         return cls(features=features, **content)
 

@@ -94,7 +94,7 @@ BOMBS = {
     "t.csv.xz": lambda: lzma.compress(b"a,y\n" + b"0,0\n" * (ZEROS // 4), preset=0),
     "t.csv.gz": lambda: gzip.compress(b"a,y\n" + bytes(ZEROS)),
     "t.csv.bz2": lambda: bz2.compress(b"a,y\n" + b" " * ZEROS, 1),
-    "t.svm.gz": lambda: gzip.compress(b"1 1:1\n" * (ZEROS // 6), 1),
+    "t.svm.gz": lambda: gzip.compress(b"1 1:1\n" * (ZEROS // 6)),
     "t.npz": large_npz,
     "t.parquet": lambda: parquet(pa.table({"a": np.zeros(50_000_000), "y": np.zeros(50_000_000)})),
 }

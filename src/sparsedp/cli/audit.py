@@ -70,6 +70,8 @@ def command(
     from dataclasses import replace
 
     from sparsedp.audit import Refused
+    from sparsedp.audit.constructions import constructions
+    from sparsedp.audit.entrance import entrances
     from sparsedp.audit.targets import LOSSES, published, registered, sharp
     from sparsedp.cli.show import echo_json
     from sparsedp.cli.solver import build_solver
@@ -85,7 +87,8 @@ def command(
     relations = [neighbors] if neighbors else list(NEIGHBORS)
     if solver is None:
         targets = list(registered(epsilon, delta, losses=losses, neighbors=relations))
-        targets += [t for t in (*sharp(), *published()) if t.neighbors in relations]
+        others = (*sharp(), *published(), *entrances(), *constructions())
+        targets += [t for t in others if t.neighbors in relations]
     else:
         built = build_solver(solver, settings, calibration)
         named = registered(epsilon, delta, names=[solver], losses=losses, neighbors=relations)

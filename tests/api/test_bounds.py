@@ -57,8 +57,13 @@ def test_coerce_says_what_to_write(value):
         ({"lower": [0, -2], "upper": [1, -1], "row_norm": 1}, "lower <= 0 <= upper"),
         ({"lower": 0, "upper": 1, "features": "age"}, "sequence of names"),
         ({"lower": 0, "upper": 1, "features": ["a", "a"]}, "differ from each other"),
-        ({"lower": -1.5e308, "upper": 1.5e308}, "double precision"),
+        ({"lower": -1.5e308, "upper": 1.5e308}, "beyond 1e.50"),
+        ({"lower": 0, "upper": 1.1e50}, "beyond 1e.50"),
         ({"lower": 0, "upper": 5e-324}, "double precision"),
+        ({"lower": 0, "upper": 0.9e-50}, "double precision"),
+        ({"lower": 2.0**41, "upper": 2.0**41 + 1}, "double precision"),
+        ({"lower": 0, "upper": 1, "row_norm": 1e-51}, "change the unit"),
+        ({"lower": 0, "upper": 1, "row_norm": 1e51}, "change the unit"),
     ],
 )
 def test_promises_that_cannot_hold_are_refused(arguments, message):

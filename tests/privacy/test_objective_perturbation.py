@@ -288,14 +288,15 @@ class TestMinimum:
             assert bend <= objective.curvature * (1 + 1e-4)
 
     def test_failure_says_so(self, monkeypatch):
-        monkeypatch.setattr(regularized, "MOST_STEPS", 3)
+        monkeypatch.setattr(regularized, "STEPS_PER_ROOT", 1)
         with pytest.raises(ArithmeticError, match="nothing was released"):
             objective_of("logistic").minimum(np.zeros(7), 0.1, 1e-30)
 
     @pytest.mark.parametrize("neighbors", ["add_remove", "replace_one"])
     @pytest.mark.parametrize("loss", LOSSES)
     def test_declared_gradient_is_attained(self, loss, neighbors):
-        worst = movements("", loss, neighbors, ObjectivePerturbation())
+        # The records that are moved sit at corners: the longest rows, which count in full only so.
+        worst = movements("", loss, neighbors, ObjectivePerturbation(row_norm=math.sqrt(7)))
         assert 0.65 < worst["minimize"] <= 1 + 1e-9
 
 

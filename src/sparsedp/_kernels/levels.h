@@ -8,7 +8,8 @@
 #include "wide.h"
 
 /* Twice the cell, and one more unless the number is the lower end of its cell: exact, as the number
-   of cells is a power of two. */
+   of cells is a power of two. NaN counts as the lower bound. The cast is in range: the position is
+   between 0 and the number of cells, which callers keep below 2^30. */
 static inline int32_t place(double value, double lower, double width, double n_cells) {
     double fraction = (value - lower) / width;
     fraction = fraction > 0.0 ? fraction : 0.0;

@@ -54,7 +54,9 @@ def kinds_of(
     values: Array | float, lower: Array, width: Array, kinds: NDArray[np.uint8]
 ) -> NDArray[np.uint8]:
     """What each value is to be counted as."""
-    position = np.clip((values - lower) / width, 0, 1) * (len(kinds) // 2)
+    # As in levels.h: NaN counts as the lower bound, so that the cast is in range.
+    fraction = np.clip((values - lower) / width, 0, 1)
+    position = np.where(np.isnan(fraction), 0.0, fraction) * (len(kinds) // 2)
     cell = position.astype(np.int64)
     return kinds[2 * cell + (position > cell)]
 

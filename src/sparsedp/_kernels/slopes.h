@@ -1,8 +1,11 @@
-/* Derivatives of the logistic loss, and how far they are shrunk.
+/* Derivatives of the logistic and the multinomial loss, and how far they are shrunk.
 
    Plain IEEE operations in a fixed order, the same as in slopes_reference.py: no fast-math, no
    contraction, no library's exponential. So a record's derivative is the same to the last bit with
-   every instruction set, wherever the record stands. */
+   every instruction set, wherever the record stands.
+
+   What is not a number contributes nothing: every comparison is written such that NaN, or a product
+   that overflows, ends in a zero. */
 #ifndef SPARSEDP_SLOPES_H
 #define SPARSEDP_SLOPES_H
 
@@ -19,7 +22,10 @@
 #define HALVING_HIGH 0x1.62e42fefa38p-1 /* ln 2 to 41 bits: its products with exponents are exact */
 #define HALVING_LOW 0x1.ef35793c7673p-45 /* the rest */
 
-/* exp(x) for |x| <= FARTHEST: 2^k times a polynomial in the rest, which is at most half of ln 2. */
+/* exp(x) for |x| <= FARTHEST: 2^k times a polynomial in the rest, which is at most half of ln 2.
+   No cast from floating point: the whole number k, at most 1022 in size, is read from the lowest bits
+   of the shifted argument, and added to the exponent of p, which is between 0.7 and 1.5. Callers
+   make sure of the range, NaN included. */
 static inline double exponential(double x) {
     double shifted = x * PER_HALVING + SHIFTER, k = shifted - SHIFTER;
     double r = (x - k * HALVING_HIGH) - k * HALVING_LOW;
@@ -40,14 +46,42 @@ static inline double exponential(double x) {
     return p;
 }
 
-/* Probability minus label. */
+/* Probability minus label; zero if the margin is not a number. */
 WIDE static void logistic_slopes(const double *restrict margins, const double *restrict target,
                                  ptrdiff_t n, double *restrict out) {
     for (ptrdiff_t i = 0; i < n; i++) {
         double x = -margins[i];
-        x = x < -FARTHEST ? -FARTHEST : x;
-        x = x > FARTHEST ? FARTHEST : x;
-        out[i] = 1.0 / (1.0 + exponential(x)) - target[i];
+        x = x > -FARTHEST ? x : -FARTHEST;
+        x = x < FARTHEST ? x : FARTHEST;
+        double slope = 1.0 / (1.0 + exponential(x)) - target[i];
+        out[i] = margins[i] == margins[i] ? slope : 0.0;
+    }
+}
+
+/* Probabilities of k classes minus the label's, row by row; zero if a margin is not a number or the
+   largest one is infinite. Exponentials are added in the order of the classes. */
+WIDE static void multinomial_slopes(const double *restrict margins, const int64_t *restrict target,
+                                    ptrdiff_t n, ptrdiff_t k, double *restrict out) {
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const double *row = margins + i * k;
+        double *slopes = out + i * k;
+        double top = row[0], total = 0.0;
+        int known = row[0] == row[0];
+        for (ptrdiff_t c = 1; c < k; c++) {
+            known &= row[c] == row[c];
+            top = row[c] > top ? row[c] : top;
+        }
+        known &= fabs(top) < INFINITY;
+        for (ptrdiff_t c = 0; c < k; c++) {
+            double x = row[c] - top;
+            x = x > -FARTHEST ? x : -FARTHEST; /* and at most 0 */
+            slopes[c] = exponential(x);
+        }
+        for (ptrdiff_t c = 0; c < k; c++) total += slopes[c];
+        for (ptrdiff_t c = 0; c < k; c++) {
+            double slope = slopes[c] / total - (double)(c == target[i]);
+            slopes[c] = known ? slope : 0.0;
+        }
     }
 }
 
@@ -57,9 +91,52 @@ WIDE static void shrink_slopes(double *restrict slopes, const double *restrict l
                                double bound, ptrdiff_t n, double *restrict squares) {
     for (ptrdiff_t i = 0; i < n; i++) {
         double used = fabs(slopes[i]) * lengths[i] / bound;
-        slopes[i] /= used > 1.0 ? used : 1.0;
+        double shrunk = slopes[i] / (used > 1.0 ? used : 1.0);
+        slopes[i] = used < INFINITY ? shrunk : 0.0;
+        used = used < INFINITY ? used : 0.0;
         used = used < 1.0 ? used : 1.0;
         squares[i] = used * used;
+    }
+}
+
+/* The same for k slopes of a record, which are shrunk as a whole; squares of slopes are added in
+   the order of the classes. */
+WIDE static void shrink_rows(double *restrict slopes, const double *restrict lengths, double bound,
+                             ptrdiff_t n, ptrdiff_t k, double *restrict squares) {
+    for (ptrdiff_t i = 0; i < n; i++) {
+        double *row = slopes + i * k;
+        double total = 0.0;
+        for (ptrdiff_t c = 0; c < k; c++) total += row[c] * row[c];
+        double used = sqrt(total) * lengths[i] / bound;
+        double divisor = used > 1.0 ? used : 1.0;
+        for (ptrdiff_t c = 0; c < k; c++) {
+            double shrunk = row[c] / divisor;
+            row[c] = used < INFINITY ? shrunk : 0.0;
+        }
+        used = used < INFINITY ? used : 0.0;
+        used = used < 1.0 ? used : 1.0;
+        squares[i] = used * used;
+    }
+}
+
+/* Multiply k slopes of a record as a whole until none is beyond the bound. */
+WIDE static void limit_rows(double *restrict slopes, double bound, ptrdiff_t n, ptrdiff_t k) {
+    for (ptrdiff_t i = 0; i < n; i++) {
+        double *row = slopes + i * k;
+        double largest = 0.0;
+        int known = 1;
+        for (ptrdiff_t c = 0; c < k; c++) {
+            double size = fabs(row[c]);
+            known &= size < INFINITY;
+            largest = size > largest ? size : largest;
+        }
+        double factor = largest > bound ? bound / largest : 1.0;
+        for (ptrdiff_t c = 0; c < k; c++) {
+            double limited = row[c] * factor;
+            limited = limited < bound ? limited : bound;
+            limited = limited > -bound ? limited : -bound;
+            row[c] = known & (limited == limited) ? limited : 0.0;
+        }
     }
 }
 

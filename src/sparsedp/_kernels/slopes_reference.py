@@ -21,23 +21,75 @@ HALVING = (float.fromhex("0x1.62e42fefa38p-1"), float.fromhex("0x1.ef35793c7673p
 
 
 def logistic(margins: Array, target: Array, out: Array) -> None:
-    """Probability minus label.
+    """Probability minus label; zero if the margin is not a number.
 
     The probability is right to a few units in its last place (the tests allow 4), for margins
     within 708; beyond, it is that of 708.
     """
-    x = np.clip(-margins, -FARTHEST, FARTHEST)
-    out[:] = 1.0 / (1.0 + _exponential(x)) - target
+    known = margins == margins
+    x = np.where(known, np.clip(-margins, -FARTHEST, FARTHEST), 0.0)
+    out[:] = np.where(known, 1.0 / (1.0 + _exponential(x)) - target, 0.0)
+
+
+def multinomial(margins: Array, target: NDArray[np.int64], out: Array) -> None:
+    """Probabilities of the classes, margins of shape (n, K), minus the label's.
+
+    Zero for a record with a margin that is not a number, or whose largest one is infinite.
+    Exponentials are added in the order of the classes.
+    """
+    if not len(margins):
+        return
+    top = margins.max(axis=1)  # NaN if any is
+    known = np.isfinite(top)
+    with np.errstate(invalid="ignore"):
+        x = np.maximum(margins - top[:, None], -FARTHEST)
+    slopes = _exponential(np.where(known[:, None], x, 0.0))
+    total = np.zeros(len(slopes))
+    for column in slopes.T:
+        total += column
+    slopes /= total[:, None]
+    slopes -= np.arange(slopes.shape[1]) == target[:, None]
+    out[:] = np.where(known[:, None], slopes, 0.0)
 
 
 def shrink(slopes: Array, lengths: Array, bound: float, squares: Array) -> None:
     """Divide slopes by the part of the bound that slope times length uses, if that is above one.
 
-    In place; ``squares`` gets the squares of these parts, at most one each.
+    In place; ``squares`` gets the squares of these parts, at most one each. A part that is
+    infinite or not a number makes the slope zero.
     """
-    used = np.abs(slopes) * lengths / bound
-    slopes /= np.maximum(used, 1.0)
-    squares[:] = np.square(np.minimum(used, 1.0))
+    with np.errstate(invalid="ignore", over="ignore"):
+        used = np.abs(slopes) * lengths / bound
+        shrunk = slopes / np.maximum(used, 1.0)
+    slopes[:] = np.where(used < math.inf, shrunk, 0.0)
+    squares[:] = _squares(used)
+
+
+def shrink_whole(slopes: Array, lengths: Array, bound: float, squares: Array) -> None:
+    """As ``shrink``, for slopes of shape (n, K) whose L2 norm over the classes counts."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        total = np.zeros(len(slopes))
+        for column in slopes.T:
+            total += column * column
+        used = np.sqrt(total) * lengths / bound
+        shrunk = slopes / np.maximum(used, 1.0)[:, None]
+    slopes[:] = np.where((used < math.inf)[:, None], shrunk, 0.0)
+    squares[:] = _squares(used)
+
+
+def limit_whole(slopes: Array, bound: float) -> None:
+    """Multiply the slopes of each record as a whole, in place, until none is beyond the bound."""
+    largest = np.abs(slopes).max(axis=1, initial=0.0)
+    known = largest < math.inf
+    with np.errstate(invalid="ignore", divide="ignore"):
+        factor = np.where(largest > bound, bound / largest, 1.0)
+        limited = np.clip(slopes * factor[:, None], -bound, bound)
+    slopes[:] = np.where(known[:, None] & (limited == limited), limited, 0.0)
+
+
+def _squares(used: Array) -> Array:
+    used = np.where(used < math.inf, used, 0.0)
+    return np.square(np.minimum(used, 1.0))
 
 
 def _exponential(x: Array) -> Array:
@@ -51,4 +103,5 @@ def _exponential(x: Array) -> Array:
         even = even * square + 1.0 / math.factorial(i)
         odd = odd * square + 1.0 / math.factorial(i + 1)
     p = (square * (even + r * odd) + r) + 1.0
+    # Whole numbers of at most 1022, as callers keep x within 708 and free of NaN.
     return np.ldexp(p, k.astype(np.int64))

@@ -11,6 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 Entries = float | tuple[float, ...]
 
+NARROWEST, WIDEST = 1e-50, 1e50
+"""Widths of intervals and row norms lie between these, bounds within the latter: fourth powers of
+widths and of their inverses, and sums of these over all records, are then ordinary doubles (proof:
+summation.md)."""
+
+FINEST = 2.0**-40
+"""Least width of an interval, over its largest absolute bound: below, values are not told apart."""
+
 HOW_TO_DECLARE = (
     "Write bounds=Bounds(lower=0, upper=1) with limits known without looking at the data "
     "(scalars or one per feature), bounds=1.0 for |x| <= 1, or bounds=(0, 1)."
@@ -24,10 +32,13 @@ class Bounds:
     Parameters
     ----------
     lower, upper : float or sequence of float
-        Limits of a feature's values: a scalar for all features or one entry per feature.
+        Limits of a feature's values: a scalar for all features or one entry per feature. At most
+        1e50 in absolute value, at least 1e-50 apart, and at least 2**-40 of the larger one apart:
+        beyond that arithmetic would not carry the promise, and another unit is asked for.
     row_norm : float, optional
         Bound on the L2 norm of a record's features, in the same units. Longer records are
-        shrunk towards zero, so zero must lie within the bounds of every feature.
+        shrunk towards zero, so zero must lie within the bounds of every feature. From 1e-50 to
+        1e50.
     features : sequence of str, optional
         Names of the features, for data with named columns: bounds then go by name.
 
@@ -256,13 +267,19 @@ def _check_limits(lower: NDArray, upper: NDArray, names: tuple[str, ...] | None)
             f"lower must be below upper{where(j)}: got lower={lower[j]}, upper={upper[j]}. "
             "A constant feature carries nothing: drop it, or give it a wider interval."
         )
-    with np.errstate(over="ignore"):
-        half_width = (upper - lower) / 2
-    # Outside this range the unit map would divide by zero or by infinity.
-    wrong = np.flatnonzero((half_width < np.finfo(np.float64).tiny) | ~np.isfinite(half_width))
+    largest = np.maximum(np.abs(lower), np.abs(upper))
+    # Written so that NaN is refused; beyond these limits squares would vanish or overflow.
+    wrong = np.flatnonzero(~(largest <= WIDEST))
     if wrong.size:
         raise ValueError(
-            f"upper - lower is beyond double precision{where(int(wrong[0]))}: change the unit."
+            f"bounds beyond {WIDEST:g} are more than arithmetic carries{where(int(wrong[0]))}: "
+            "change the unit."
+        )
+    wrong = np.flatnonzero(~(upper - lower >= np.maximum(NARROWEST, FINEST * largest)))
+    if wrong.size:
+        raise ValueError(
+            f"upper - lower is beyond double precision{where(int(wrong[0]))}: it must be at least "
+            f"{NARROWEST:g} and 2**-40 of the larger bound. Change the unit or the origin."
         )
 
 
@@ -270,6 +287,11 @@ def _row_norm(value: Any, lower: Entries, upper: Entries) -> float:
     row_norm = _entries(value, "row_norm")
     if not isinstance(row_norm, float) or row_norm <= 0:
         raise ValueError("row_norm must be a positive number, or None for no such promise.")
+    if not NARROWEST <= row_norm <= WIDEST:
+        raise ValueError(
+            f"row_norm must lie between {NARROWEST:g} and {WIDEST:g}, which is what arithmetic "
+            "carries: change the unit."
+        )
     if np.max(lower) > 0 or np.min(upper) < 0:
         raise ValueError(
             "row_norm shrinks records towards zero, so every feature needs lower <= 0 <= upper: "

@@ -4,6 +4,7 @@ Coordinates are those of ``columns @ matrix``: they are not written down for eve
 and norms can be had without (proof: summation.md).
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,10 @@ Array = NDArray[np.float64]
 
 MOST_CANCELED = 2.0**10
 """The terms of a record's coordinates may be longer than these by this factor; see `lengths`."""
+
+SHORTEST = 2.0**-500
+"""Far more than what squares that vanish can take from a length, and far less than any that counts.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +109,7 @@ class Chosen:
         slack = (sum(matrix.shape) + 32) * products.UNIT
         lengths = np.sqrt(squares, out=squares)
         lengths += slack * sizes
+        lengths += math.sqrt(matrix.size + 32) * SHORTEST
         sizes /= MOST_CANCELED
         return np.maximum(lengths, sizes, out=lengths)
 

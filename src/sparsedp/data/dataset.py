@@ -204,19 +204,7 @@ class Dataset:
     @property
     def norm_bound(self) -> float:
         """A valid L2 bound on a row as solvers see it, the constant column included. Public."""
-        d, row_norm = self.n_features, self.row_norm
-        if self.view == "declared":
-            reach = np.maximum(*np.abs(self.bounds.arrays(d)))
-            largest = float(reach.max())
-            corner = largest * float(np.linalg.norm(reach / largest))
-            features = corner if row_norm is None else min(corner, row_norm)
-        else:
-            features = float(np.sqrt(d))
-            if row_norm is not None:
-                half_width = self.unit_map.half_width
-                offset = float(np.linalg.norm(self.unit_map.center / half_width))
-                features = min(features, row_norm / float(half_width.min()) + offset)
-        return float(np.hypot(features, float(self.intercept)))
+        return float(np.hypot(feature_norm_bound(self), float(self.intercept)))
 
     @property
     def shift(self) -> NDArray[np.float64] | None:
@@ -428,6 +416,22 @@ class Dataset:
         storage, target = self.storage[mask], self.target[mask]
         _freeze(storage, target)
         return replace(self, storage=storage, target=target)
+
+
+def feature_norm_bound(data: Dataset) -> float:
+    """A valid L2 bound on a row as solvers see it, without the constant column. Public."""
+    d, row_norm = data.n_features, data.row_norm
+    if data.view == "declared":
+        reach = np.maximum(*np.abs(data.bounds.arrays(d)))
+        largest = float(reach.max())
+        corner = largest * float(np.linalg.norm(reach / largest))
+        return corner if row_norm is None else min(corner, row_norm)
+    longest = float(np.sqrt(d))
+    if row_norm is None:
+        return longest
+    half_width = data.unit_map.half_width
+    offset = float(np.linalg.norm(data.unit_map.center / half_width))
+    return min(longest, row_norm / float(half_width.min()) + offset)
 
 
 def _target_bounds(target_bounds: Any) -> tuple[float, float]:

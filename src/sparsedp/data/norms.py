@@ -15,6 +15,9 @@ else:
 
 Array = NDArray[np.float64]
 
+VANISHING = float(np.finfo(np.float64).smallest_subnormal)
+"""More than a product can lose by underflow."""
+
 
 def row_squares(storage: Any, factor: ArrayLike, shift: ArrayLike | None = None) -> Array:
     """Squared L2 norm of the rows of ``(storage - shift) * factor``, or a bit more: never less."""
@@ -25,7 +28,7 @@ def row_squares(storage: Any, factor: ArrayLike, shift: ArrayLike | None = None)
         squares = np.empty(n)
         for rows, block in contiguous(storage):
             kernel.dense_squares(rows, factor, offset, squares[block])
-        return squares * (1 + (d + 16) * UNIT)
+        return squares * (1 + (d + 16) * UNIT) + d * VANISHING
     change, size = np.zeros(n), np.zeros(n)
     center = offset * factor
     if storage.format == "csr":
@@ -37,7 +40,7 @@ def row_squares(storage: Any, factor: ArrayLike, shift: ArrayLike | None = None)
     # |x - c|^2 = |c|^2 + sum over entries of x (x - 2c): what cancels leaves an error of the size
     # of rounding in the terms.
     base = float(column_sums(np.square(center)))
-    allowance = 4 * UNIT * (n_entries + 8) * (size + base)
+    allowance = 4 * UNIT * (n_entries + 8) * (size + base) + 4 * (n_entries + d) * VANISHING
     return np.maximum(base + change, 0) + allowance
 
 

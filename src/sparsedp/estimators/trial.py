@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, softmax
 
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.products import column_sums
@@ -103,13 +102,14 @@ class Trial:
         if solution.bounds is not None:
             data = data.tightened(solution.bounds)
         margins, target = data.matvec(solution.weights), data.target
-        if isinstance(self.problem.loss, Logistic):
-            scores = 1 - (expit(margins) - target) ** 2
-        elif isinstance(self.problem.loss, Multinomial):
-            distance = softmax(margins, axis=1)
-            distance[np.arange(len(target)), target] -= 1
-            scores = 1 - (distance**2).sum(axis=1) / 2
+        loss, known = self.problem.loss, ~np.isnan(margins)
+        # Probability minus label, by kernels that see nothing but the record.
+        if isinstance(loss, Logistic):
+            scores = 1 - loss.derivative(margins, target) ** 2
+        elif isinstance(loss, Multinomial):
+            scores = 1 - sum((loss.derivative(margins, target) ** 2).T) / 2
+            known = known.all(axis=1)
         else:
             scores = 1 - (np.clip(margins, -1, 1) - target) ** 2 / 4
         # Weights that are not finite leave some records without a score: they add nothing.
-        return float(column_sums(np.where(scores >= 0, np.minimum(scores, 1), 0)))
+        return float(column_sums(np.where(known & (scores >= 0), np.minimum(scores, 1), 0)))

@@ -7,6 +7,7 @@ from scipy.special import expit
 
 from sparsedp._kernels import COMPILED
 from sparsedp.data.dataset import Dataset
+from sparsedp.losses.clip import clipped
 from sparsedp.losses.sums import GradientSum, LossSum
 
 if COMPILED:
@@ -44,8 +45,8 @@ class Logistic:
         return float(expit(np.abs(weights).sum()))
 
     def clipped(self, derivative: np.ndarray, bound: float) -> np.ndarray:
-        """Derivatives clipped to ``bound``, in place."""
-        return np.clip(derivative, -bound, bound, out=derivative)
+        """Derivatives clipped to ``bound``, in place; NaN becomes zero."""
+        return clipped(derivative, bound)
 
     def gradient(self, data: Dataset, weights: np.ndarray, bound: float) -> np.ndarray:
         """Sum of the records' gradients (private), derivatives clipped to ``bound``."""

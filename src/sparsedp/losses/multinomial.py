@@ -5,8 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp
 
+from sparsedp._kernels import COMPILED
 from sparsedp.data.dataset import Dataset
 from sparsedp.losses.sums import GradientSum, LossSum
+
+if COMPILED:
+    from sparsedp._kernels import slopes as kernel
+else:
+    from sparsedp._kernels import slopes_reference as kernel
 
 
 @dataclass(frozen=True)
@@ -25,11 +31,13 @@ class Multinomial:
         return self.n_classes
 
     def derivative(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
-        """Derivative of each record's loss in its margins: probabilities minus the label's."""
-        derivative = margins - margins.max(axis=1, keepdims=True)
-        np.exp(derivative, out=derivative)
-        derivative /= derivative.sum(axis=1, keepdims=True)
-        derivative[np.arange(len(target)), target] -= 1
+        """Derivative of each record's loss in its margins: probabilities minus the label's.
+
+        A function of the record alone, to the last bit, and the same whatever the machine.
+        """
+        margins = np.ascontiguousarray(margins, dtype=np.float64)
+        derivative = np.empty_like(margins)
+        kernel.multinomial(margins, np.ascontiguousarray(target, dtype=np.int64), derivative)
         return derivative
 
     def derivative_bound(self, weights: np.ndarray) -> float:
@@ -49,11 +57,11 @@ class Multinomial:
         """Derivatives scaled down to ``bound``, in place.
 
         A record's derivative is shrunk as a whole: clipping entry by entry would leave it with a
-        sum other than zero, that is, pulling all classes up or down together.
+        sum other than zero, that is, pulling all classes up or down together. What is not a number
+        becomes zero.
         """
-        largest = np.abs(derivative).max(axis=1, keepdims=True)
-        derivative *= np.minimum(1, bound / np.maximum(largest, np.finfo(float).tiny))
-        return np.clip(derivative, -bound, bound, out=derivative)
+        kernel.limit_whole(derivative, bound)
+        return derivative
 
     def gradient(self, data: Dataset, weights: np.ndarray, bound: float) -> np.ndarray:
         """Sum of the records' gradients (private), derivatives scaled down to ``bound``."""

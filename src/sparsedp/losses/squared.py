@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsedp.data.dataset import Dataset
+from sparsedp.losses.clip import clipped
 from sparsedp.losses.sums import GradientSum, LossSum
 
 
@@ -33,8 +34,8 @@ class Squared:
         return float(1 + np.abs(weights).sum())
 
     def clipped(self, derivative: np.ndarray, bound: float) -> np.ndarray:
-        """Derivatives clipped to ``bound``, in place."""
-        return np.clip(derivative, -bound, bound, out=derivative)
+        """Derivatives clipped to ``bound``, in place; NaN becomes zero."""
+        return clipped(derivative, bound)
 
     def gradient(self, data: Dataset, weights: np.ndarray, bound: float) -> np.ndarray:
         """Sum of the records' gradients (private), derivatives clipped to ``bound``."""

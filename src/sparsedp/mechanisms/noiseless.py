@@ -4,9 +4,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sparsedp.mechanisms.curator import MINIMUM_TOLERANCE, Objective
+from sparsedp.mechanisms.curator import Objective
 from sparsedp.mechanisms.walk import Walk, one_by_one
 from sparsedp.privacy import PublicFacts, Sensitivity
+
+TOLERANCE = 1e-8
+"""How far from zero the gradient at a minimum may be, in units of one record's largest gradient."""
 
 
 class NoiselessCurator:
@@ -85,7 +88,7 @@ class NoiselessCurator:
 
     def minimize(self, objective: Objective, *, name: str | None = None) -> np.ndarray:
         """The minimum itself."""
-        tolerance = MINIMUM_TOLERANCE * objective.gradient_bound
+        tolerance = TOLERANCE * objective.gradient_bound
         return objective.minimum(
             np.zeros(objective.weights_shape), objective.regularization, tolerance
         )

@@ -122,13 +122,15 @@ def _joint(weight: float, mu: float, ratio: float, shapes: tuple[str, ...]) -> L
     places, heights = [], []
     for shape in shapes:
         if shape == "logistic":  # f'' = |f'| (1 - |f'|), at most 1/4
-            curvature, slope = 4 * t * (1 - t), 4 * (1 - 2 * t)
+            # A long row that counts for little may be at its most curved with a small gradient.
+            s = np.maximum(t, 0.5)
+            curvature, slope = 4 * s * (1 - s), 4 * (1 - 2 * s)
         else:  # log-cosh: f'' = 1 - f'^2
             curvature, slope = (1 - t) * (1 + t), -2 * t
         value = np.log1p(ratio * curvature)
         slope = ratio * slope / (1 + ratio * curvature)
-        fall = slope[:-1] - slope[1:]  # positive: strictly concave
-        step = (np.diff(value) - slope[1:] * np.diff(t)) / fall
+        fall = slope[:-1] - slope[1:]  # positive, or zero where the curvature is constant
+        step = (np.diff(value) - slope[1:] * np.diff(t)) / np.where(fall > 0, fall, 1.0)
         step = np.clip(step, 0.0, np.diff(t))
         places += [t, t[:-1] + step]
         heights += [value, value[:-1] + slope[:-1] * step]

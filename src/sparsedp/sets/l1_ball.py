@@ -16,8 +16,11 @@ class L1Ball:
     radius: float
 
     def __post_init__(self) -> None:
-        if not 0 < self.radius < float("inf"):
-            raise ValueError(f"radius must be a positive number, got {self.radius!r}")
+        # Beyond these sums of products of weights leave the doubles; NaN is refused too.
+        if not 1e-12 <= self.radius <= 1e12:
+            raise ValueError(
+                f"radius must be a positive number from 1e-12 to 1e12, got {self.radius!r}"
+            )
 
     def scores(self, gradient: np.ndarray) -> np.ndarray:
         """How steeply the loss falls toward each positive vertex; a negative vertex has minus that.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsedp.data.dataset import Dataset
-from sparsedp.losses import Logistic, Loss, Squared
+from sparsedp.losses import Logistic, Loss, Multinomial, Squared
 from sparsedp.mechanisms import Curator
 from sparsedp.privacy import (
     Perturb,
@@ -16,9 +16,16 @@ from sparsedp.privacy import (
     Schedule,
     WangZhangMinimize,
 )
+from sparsedp.solvers.clipping import shrink
 from sparsedp.solvers.l2_view import from_unit, l2_view, to_unit, usual_row_norm
-from sparsedp.solvers.regularized import RegularizedObjective
-from sparsedp.solvers.solver import Solution, check_calibration, check_positive_integer
+from sparsedp.solvers.regularized import RegularizedObjective, check_residual_clip, check_start
+from sparsedp.solvers.solver import (
+    Solution,
+    check_calibration,
+    check_not_negative,
+    check_positive_integer,
+    check_size,
+)
 
 PENALTIES = ("l1", "l1/2")
 NOISES = ("gaussian", "pure")
@@ -84,13 +91,11 @@ class ADMM:
             raise ValueError(f"penalty must be one of {PENALTIES}, got {self.penalty!r}")
         if self.noise not in NOISES:
             raise ValueError(f"noise must be one of {NOISES}, got {self.noise!r}")
-        for name in ("clip", "step_size", "coupling", "gamma"):
-            if not 0 < getattr(self, name) < math.inf:
-                raise ValueError(f"{name} must be a positive number, got {getattr(self, name)!r}")
-        if not 0 <= self.threshold < math.inf:
-            raise ValueError(f"threshold must not be negative, got {self.threshold!r}")
-        if self.row_norm is not None and not 0 < self.row_norm < math.inf:
-            raise ValueError(f"row_norm must be a positive number or None, got {self.row_norm!r}")
+        check_residual_clip(self.clip)
+        for name in ("step_size", "coupling", "gamma"):
+            check_size(name, getattr(self, name))
+        check_not_negative("threshold", self.threshold)
+        check_size("row_norm", self.row_norm, optional=True)
         if self.calibration == "published" and self.noise != "pure":
             raise ValueError("the published calibration of ADMM goes with noise='pure'")
 
@@ -106,6 +111,7 @@ class ADMM:
 
     def schedule(self, public: PublicFacts) -> Schedule | PublishedSchedule:
         """Gradients and, where it is private, the number of records; or one minimum per step."""
+        check_start(public)
         shape = "any" if public.n_outputs == 1 else "multinomial"
         if self.calibration == "published":
             if public.n_outputs > 1:
@@ -181,9 +187,7 @@ class ADMM:
         r = loss.derivative(seen.matvec(w), seen.target)  # private
         longest = self.clip * row_norm
         if not curator.noiseless:
-            size = np.abs(r) if r.ndim == 1 else np.linalg.norm(r, axis=1)
-            shrink = np.minimum(1.0, longest / np.maximum(size * norms, 1e-300))
-            r = r * (shrink if r.ndim == 1 else shrink[:, None])
+            r, _ = shrink(r, norms, longest)
         total = seen.rmatvec(r)  # private
         noisy = curator.perturb(total, longest, share=1 / self.n_steps, name="gradients")
         # Derivatives of a record add up to zero over the classes; what does not is noise.
@@ -204,8 +208,9 @@ def loss_curvature(loss: Loss) -> float:
             return 0.25
         case Squared():
             return 1.0
-        case _:
+        case Multinomial():
             return 0.5
+    raise ValueError(f"no curvature is known for {loss}")
 
 
 def soft_threshold(v: np.ndarray, threshold: float) -> np.ndarray:

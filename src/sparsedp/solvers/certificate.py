@@ -7,8 +7,11 @@ import numpy as np
 from scipy.stats import norm
 
 from sparsedp.data.dataset import Dataset
+from sparsedp.data.products import column_sums
 from sparsedp.losses import Loss
+from sparsedp.losses.clip import clipped
 from sparsedp.mechanisms import Curator
+from sparsedp.solvers.solver import check_share, check_size
 
 REQUEST = "certificate"
 """How the ledger calls it."""
@@ -141,12 +144,10 @@ class Certificate:
     radius: float | None = None
 
     def __post_init__(self) -> None:
-        if not 0 < self.share < 1:
-            raise ValueError(f"share must be between 0 and 1, got {self.share!r}")
+        check_share("share", self.share)
         if not 0.5 <= self.confidence < 1:
             raise ValueError(f"confidence must be at least 0.5 and below 1: {self.confidence!r}")
-        if self.radius is not None and not 0 < self.radius < math.inf:
-            raise ValueError(f"radius must be a positive number or None, got {self.radius!r}")
+        check_size("radius", self.radius, optional=True)
 
     def release(
         self,
@@ -176,9 +177,10 @@ class Certificate:
             value = np.delete(slopes[: data.n_features], kept).max(initial=0.0)  # private
         else:
             length = float(np.abs(weights).sum())
-            margins = np.clip(data.matvec(weights), -length, length)
-            derivative = loss.derivative(margins, data.target)
-            value = (margins * derivative).sum() + self.radius * slopes.max()  # private
+            margins = clipped(data.matvec(weights), length)
+            products = margins * loss.clipped(loss.derivative(margins, data.target), reach)
+            product = column_sums(products.reshape(len(products), loss.n_outputs)).sum()
+            value = product + self.radius * slopes.max()  # private
             reach *= length + self.radius
         noisy = curator.perturb(np.array([value]), reach, name=REQUEST)[0]  # released
         quantile = float(norm.ppf(self.confidence)) + GRID

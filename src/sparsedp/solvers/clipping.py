@@ -14,6 +14,8 @@ def shrink(slopes: np.ndarray, lengths: np.ndarray, bound: float) -> tuple[np.nd
     """Shrink derivatives, in place, until derivative times length keeps the bound.
 
     A record's derivative is shrunk as a whole, so that for several classes it keeps its direction.
+    One that is not a number, or whose product with the length is not a finite one, becomes zero:
+    arithmetic that fails costs a record its say, and never its neighbors their privacy.
 
     Parameters
     ----------
@@ -35,8 +37,16 @@ def shrink(slopes: np.ndarray, lengths: np.ndarray, bound: float) -> tuple[np.nd
     if slopes.size == len(slopes):
         kernel.shrink(slopes.reshape(-1), lengths, bound, squares)
         return slopes, squares
-    used = np.sqrt(np.einsum("ik,ik->i", slopes, slopes))
-    used *= lengths
-    used /= bound
-    slopes /= np.maximum(used, 1)[:, None]
-    return slopes, np.square(np.minimum(used, 1, out=used), out=squares)
+    kernel.shrink_whole(slopes, lengths, bound, squares)
+    return slopes, squares
+
+
+def shortened(lengths: np.ndarray, longest: float) -> np.ndarray:
+    """Factors, at most 1, that bring lengths down to the longest allowed one (private).
+
+    Zero for a length that is not a number: a record of unknown length has no say.
+    """
+    factors = np.ones(len(lengths))
+    np.divide(longest, lengths, out=factors, where=~(lengths <= longest))
+    np.copyto(factors, 0.0, where=np.isnan(factors))
+    return factors

@@ -6,12 +6,12 @@ from collections.abc import Callable
 import numpy as np
 
 from sparsedp.data.dataset import Dataset
-from sparsedp.losses import Logistic, Loss, Multinomial
+from sparsedp.losses import Logistic, Loss, Multinomial, Squared
 from sparsedp.mechanisms import Curator
 from sparsedp.privacy import Perturb, Schedule
 from sparsedp.solvers.descent_records import ClippedGradient, Lengths
 from sparsedp.solvers.descent_scale import Clip, Moments, Pace
-from sparsedp.solvers.solver import check_positive_integer
+from sparsedp.solvers.solver import check_positive_integer, check_size
 
 MOMENTS = Perturb(0.1, name="moments")
 GRADIENT = Perturb(0.9, name="gradient")
@@ -90,9 +90,14 @@ def descend(
 
 def curvature_of(loss: Loss) -> float:
     """Second derivative of a record's loss in a margin of zero."""
-    if isinstance(loss, Multinomial):
-        return 1 / loss.n_classes
-    return 0.25 if isinstance(loss, Logistic) else 1.0
+    match loss:
+        case Logistic():
+            return 0.25
+        case Squared():
+            return 1.0
+        case Multinomial(n_classes):
+            return 1 / n_classes
+    raise ValueError(f"no curvature is known for {loss}")
 
 
 def working_view(data: Dataset) -> Dataset:
@@ -103,10 +108,8 @@ def working_view(data: Dataset) -> Dataset:
 def check_descent(n_steps: int, step_size: float, clip: float | None) -> None:
     """Raise ValueError for settings with which no step can be made."""
     check_positive_integer("n_steps", n_steps)
-    if not 0 < step_size < math.inf:
-        raise ValueError(f"step_size must be a positive number, got {step_size!r}")
-    if clip is not None and not 0 < clip < math.inf:
-        raise ValueError(f"clip must be a positive number or None, got {clip!r}")
+    check_size("step_size", step_size)
+    check_size("clip", clip, optional=True)
 
 
 class Frame:

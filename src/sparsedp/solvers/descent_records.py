@@ -10,7 +10,8 @@ import numpy as np
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.products import column_sums
 from sparsedp.losses import Loss
-from sparsedp.solvers.clipping import shrink
+from sparsedp.losses.clip import clipped
+from sparsedp.solvers.clipping import shortened, shrink
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +34,7 @@ class MomentSums:
 
     def __call__(self, block: Dataset) -> tuple[np.ndarray, np.ndarray]:
         """Over the records of a block."""
-        squares = np.minimum(block.row_norms() ** 2 - block.intercept, self.bound**2)
+        squares = clipped(block.row_norms() ** 2 - block.intercept, self.bound**2)
         sums = np.zeros(0)
         if self.centered:
             sums = block.rmatvec(np.ones(block.n_records))[: block.n_features]
@@ -77,9 +78,11 @@ class PeelingSums:
         """Over the records of a block."""
         margins = block.matvec(self.weights, self.center)
         derivative = self.loss.derivative(margins, block.target)
-        used = (
-            np.abs(derivative.reshape(len(derivative), self.loss.n_outputs)).sum(axis=1) / self.norm
-        )
-        derivative = (derivative.T / np.maximum(used, 1)).T
+        sizes = np.zeros(block.n_records)
+        # In the order of the classes, so that a record's sum depends on it alone.
+        for column in derivative.reshape(block.n_records, self.loss.n_outputs).T:
+            sizes += np.abs(column)
+        derivative = (derivative.T * shortened(sizes, self.norm)).T
         sums = block.rmatvec(derivative)[: block.n_features]
-        return sums, column_sums(derivative), column_sums(np.minimum(used, 1) ** 2)
+        used = clipped(sizes / self.norm, 1.0)
+        return sums, column_sums(derivative), column_sums(np.square(used))

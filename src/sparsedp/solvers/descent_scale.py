@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparsedp.data.dataset import Dataset
+from sparsedp.data.dataset import Dataset, feature_norm_bound
 from sparsedp.losses import Loss
 from sparsedp.mechanisms import Curator
 from sparsedp.privacy import Sensitivity
@@ -55,7 +55,7 @@ class Moments:
         budget goes to number and squares if there are no means.
         """
         d = view.n_features
-        bound = float(np.sqrt(view.norm_bound**2 - view.intercept))
+        bound = feature_norm_bound(view)
         side = SIDE if centered else 1.0
         sums, squares = view.total(MomentSums(bound, centered))  # private
         sides = side * np.array([bound * view.n_records, float(squares) / bound])  # private

@@ -12,6 +12,7 @@ from sparsedp.sets import L1Ball
 from sparsedp.solvers.solver import (
     Solution,
     check_calibration,
+    check_clip,
     check_positive_integer,
     refuse_initial_model,
 )
@@ -62,8 +63,7 @@ class FrankWolfe:
         check_calibration(self.calibration)
         if self.mode not in MODES:
             raise ValueError(f"mode must be one of {MODES}, got {self.mode!r}")
-        if not self.clip > 0:
-            raise ValueError(f"clip must be a positive number, got {self.clip!r}")
+        check_clip(self.clip)
 
     @property
     def caveats(self) -> tuple[str, ...]:

@@ -1,6 +1,5 @@
 """Choose a coordinate, step along it, and again (proof: greedy_coordinate.md)."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +8,13 @@ from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Logistic, Loss, Multinomial
 from sparsedp.mechanisms import Curator
 from sparsedp.privacy import Perturb, PublicFacts, Schedule, Select
-from sparsedp.solvers.solver import Solution, check_positive_integer
+from sparsedp.solvers.solver import (
+    Solution,
+    check_clip,
+    check_positive_integer,
+    check_share,
+    check_size,
+)
 
 COUNT_SHARE = 0.01
 """Part of the budget for the number of records, where that is private."""
@@ -48,12 +53,9 @@ class GreedyCoordinateDescent:
 
     def __post_init__(self) -> None:
         check_positive_integer("n_steps", self.n_steps)
-        if not 0 < self.step_size < math.inf:
-            raise ValueError(f"step_size must be a positive number, got {self.step_size!r}")
-        if not self.clip > 0:
-            raise ValueError(f"clip must be a positive number, got {self.clip!r}")
-        if not 0 < self.select_share < 1:
-            raise ValueError(f"select_share must be between 0 and 1, got {self.select_share!r}")
+        check_size("step_size", self.step_size)
+        check_clip(self.clip)
+        check_share("select_share", self.select_share)
 
     @property
     def caveats(self) -> tuple[str, ...]:

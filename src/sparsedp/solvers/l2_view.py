@@ -13,7 +13,7 @@ def l2_view(data: Dataset) -> Dataset:
 
 
 def usual_row_norm(seen: Dataset, wanted: float | None) -> float:
-    """Public norm to which rows are shrunk: as wanted, as declared, or sqrt(n_columns / 2).
+    """Public norm beyond which rows count for less: as wanted, as declared, or sqrt(n_columns / 2).
 
     A row of the unit box may be as long as sqrt(n_columns), but rows of features spread evenly over
     their range are close to sqrt(n_columns / 3).

@@ -1,6 +1,5 @@
 """The LASSO without privacy: the reference for private solvers (method: lasso.md)."""
 
-import math
 import warnings
 from dataclasses import dataclass
 from typing import NoReturn, cast
@@ -15,13 +14,21 @@ from sparsedp.privacy.published import PublishedRequest
 from sparsedp.sets import L1Ball, n_features_used
 from sparsedp.solvers.lasso_descent import LassoProblem, Minimum, by_column
 from sparsedp.solvers.lasso_goal import Ball, Penalty
-from sparsedp.solvers.solver import Solution, check_positive_integer, refuse_initial_model
+from sparsedp.solvers.solver import (
+    Solution,
+    check_positive_integer,
+    check_size,
+    refuse_initial_model,
+)
 
 SMALLEST_PENALTY = 1e-6
 """Where a search for more features ends, relative to the penalty at which there are none."""
 
 PATH_FACTOR = 0.7
 """Of the penalty from one point of the path to the next."""
+
+MOST_POINTS = 60
+"""Of the path: more than it has by its factors."""
 
 FINEST = 1.005
 """Ratio of two penalties between which the path is not searched further."""
@@ -84,8 +91,7 @@ class Lasso:
             raise ValueError("give only one of radius, penalty and n_nonzero")
         if self.radius is not None:
             L1Ball(self.radius)
-        if self.penalty is not None and not 0 < self.penalty < math.inf:
-            raise ValueError(f"penalty must be a positive number, got {self.penalty!r}")
+        check_size("penalty", self.penalty, optional=True)
         if self.n_nonzero is not None:
             check_positive_integer("n_nonzero", self.n_nonzero)
         if not 1e-12 <= self.tolerance < 1:
@@ -136,9 +142,13 @@ class Lasso:
         smallest = SMALLEST_PENALTY * high
         best = Minimum(np.zeros(problem.size), 0.0)
         low = None
-        while high > smallest and (low is None or high / low > FINEST):
+        for _ in range(MOST_POINTS):
+            if not (high > smallest and (low is None or high / low > FINEST)):
+                break
             middle = PATH_FACTOR * high if low is None else (low * high) ** 0.5
             found = problem.minimize(Penalty(middle), best.weights)
+            if not found.gap <= problem.wanted:
+                return found  # a smaller penalty is harder still, and the caller warns
             if n_features_used(found.weights.reshape(n_columns, -1), d) <= n_nonzero:
                 best, high = found, middle
             else:

@@ -7,10 +7,16 @@ import numpy as np
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.products import inner
 from sparsedp.losses import Loss
+from sparsedp.losses.clip import clipped
 from sparsedp.mechanisms import Curator
 from sparsedp.privacy import PublicFacts, Schedule, Select
 from sparsedp.sets import L1Ball
-from sparsedp.solvers.solver import Solution, check_positive_integer, refuse_initial_model
+from sparsedp.solvers.solver import (
+    Solution,
+    check_clip,
+    check_positive_integer,
+    refuse_initial_model,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,8 +54,7 @@ class NoisyMinScreening:
         check_positive_integer("n_steps", self.n_steps)
         if self.n_keep is not None:
             check_positive_integer("n_keep", self.n_keep)
-        if not self.clip > 0:
-            raise ValueError(f"clip must be a positive number, got {self.clip!r}")
+        check_clip(self.clip)
 
     @property
     def caveats(self) -> tuple[str, ...]:
@@ -103,6 +108,6 @@ def _missed(
     for i, feature in enumerate(candidates):
         x = columns[:, i]
         without = margins - np.multiply.outer(x, w[feature])
-        derivative = np.clip(loss.derivative(without, data.target), -bound, bound)
+        derivative = clipped(loss.derivative(without, data.target), bound)
         missed[i] = np.abs(inner(x[:, None], derivative)).max()
     return missed

@@ -8,8 +8,16 @@ from sparsedp.losses import Loss
 from sparsedp.mechanisms import Curator
 from sparsedp.privacy import KiferMinimize, Minimize, PublicFacts, PublishedSchedule, Schedule
 from sparsedp.solvers.l2_view import from_unit, l2_view, to_unit, usual_row_norm
-from sparsedp.solvers.regularized import RegularizedObjective
-from sparsedp.solvers.solver import Solution, check_calibration
+from sparsedp.solvers.regularized import RegularizedObjective, check_residual_clip, check_start
+from sparsedp.solvers.solver import (
+    Solution,
+    check_calibration,
+    check_not_negative,
+    check_size,
+)
+
+LARGEST_REGULARIZATION = 1e6
+"""Over the largest curvature of one record's loss; the smallest is one over it."""
 
 NOISELESS_REGULARIZATION = 0.1
 """Without noise nothing asks for more; relative to the curvature of one record."""
@@ -34,7 +42,8 @@ class ObjectivePerturbation:
         the guarantee. None takes as little as costs next to nothing at the given epsilon
         (logistic loss: about the squared row norm over epsilon).
     row_norm : float or None
-        Rows are shrunk to this L2 norm, constant column included. None takes the declared norm
+        Records whose row, constant column included, has a larger L2 norm count for less: their
+        loss is multiplied by the square of row_norm over their norm. None takes the declared norm
         of the bounds, or else sqrt(n_columns / 2): a row in the unit box may be as long as
         sqrt(n_columns), but few are.
     clip : float
@@ -58,14 +67,16 @@ class ObjectivePerturbation:
 
     def __post_init__(self) -> None:
         check_calibration(self.calibration)
-        if not 0 <= self.l1 < math.inf:
-            raise ValueError(f"l1 must be a number that is not negative, got {self.l1!r}")
-        for name in ("regularization", "row_norm"):
-            value = getattr(self, name)
-            if value is not None and not 0 < value < math.inf:
-                raise ValueError(f"{name} must be a positive number or None, got {value!r}")
-        if not 0 < self.clip < math.inf:
-            raise ValueError(f"clip must be a positive number, got {self.clip!r}")
+        check_not_negative("l1", self.l1)
+        check_size(
+            "regularization",
+            self.regularization,
+            optional=True,
+            least=1 / LARGEST_REGULARIZATION,
+            most=LARGEST_REGULARIZATION,
+        )
+        check_size("row_norm", self.row_norm, optional=True)
+        check_residual_clip(self.clip)
         if self.calibration == "published" and self.regularization is not None:
             raise ValueError("the published calibration sets the regularization itself: leave None")
 
@@ -88,6 +99,7 @@ class ObjectivePerturbation:
     ) -> Schedule | PublishedSchedule:
         """One minimum that is to cost this share, or, published, this part of epsilon."""
         shape = _shape(public)
+        check_start(public)
         if self.calibration == "published":
             if public.n_outputs > 1:
                 raise ValueError(
@@ -131,4 +143,6 @@ def _shape(public: PublicFacts) -> str:
             return "logistic"
         case "Squared":
             return "log_cosh"
-    return "any"
+        case None:
+            return "any"
+    raise ValueError(f"ObjectivePerturbation does not know the loss {public.loss}")

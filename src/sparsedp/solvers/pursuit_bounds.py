@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from sparsedp.data.bounds import Bounds
+from sparsedp.data.bounds import NARROWEST, Bounds
 from sparsedp.data.dataset import Dataset
 from sparsedp.privacy import Sensitivity
 from sparsedp.solvers.pursuit_moments import Moments
@@ -95,8 +95,10 @@ def _shrunk(data: Dataset, factors: np.ndarray) -> Bounds:
     cut = (1 - about_middle) / 2 * width
     new_lower = np.where(from_above < 1, upper - from_above * width, lower + cut)
     new_upper = np.where(from_below < 1, lower + from_below * width, upper - cut)
-    # Bounds far from zero and close together are not to be told apart when they shrink.
-    blurred = new_upper - new_lower < 1e-9 * np.maximum(np.abs(lower), np.abs(upper))
+    # Bounds far from zero and close together are not to be told apart when they shrink; nor may any
+    # become narrower than bounds can be.
+    least = np.maximum(1e-9 * np.maximum(np.abs(lower), np.abs(upper)), NARROWEST)
+    blurred = ~(new_upper - new_lower >= least)
     new_lower, new_upper = np.where(blurred, lower, new_lower), np.where(blurred, upper, new_upper)
     if data.has_implicit_zeros or data.row_norm is not None:
         new_lower, new_upper = np.minimum(new_lower, 0), np.maximum(new_upper, 0)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.special import softmax
 
 from sparsedp.data.chosen import Chosen
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.products import column_sums
-from sparsedp.losses import Logistic
+from sparsedp.losses import Logistic, Multinomial
+from sparsedp.losses.clip import clipped
 from sparsedp.solvers.clipping import shrink
 
 
@@ -43,7 +43,7 @@ class LogisticSlopes:
 
     def clipped(self, residuals: np.ndarray, norm: float) -> np.ndarray:
         """No record pulls harder than the norm."""
-        return np.clip(residuals, -norm, norm, out=residuals)
+        return clipped(residuals, norm)
 
     def bends(self, residuals: np.ndarray, target: np.ndarray) -> np.ndarray:
         """Second derivatives p (1 - p), between 0 and 1/4."""
@@ -57,9 +57,7 @@ class MultinomialSlopes:
 
     def residuals(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
         """Probabilities minus the label's."""
-        residuals = softmax(margins, axis=1)
-        residuals[np.arange(len(residuals)), target] -= 1
-        return residuals
+        return Multinomial(margins.shape[1]).derivative(margins, target)
 
     def clipped(self, residuals: np.ndarray, norm: float) -> np.ndarray:
         """Shrunk as a whole."""
@@ -93,11 +91,11 @@ class SquaredSlopes:
 
     def clipped(self, residuals: np.ndarray, norm: float) -> np.ndarray:
         """Clipped about the offset."""
-        return np.clip(residuals - self.offset, -norm, norm)
+        return clipped(residuals - self.offset, norm)
 
     def bends(self, residuals: np.ndarray, target: np.ndarray) -> np.ndarray:
         """Squares of the residuals."""
-        return np.minimum(np.square(residuals), self.scale**2)
+        return np.square(clipped(residuals.copy(), self.scale))
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,10 +9,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import expit, logsumexp, softmax
+from scipy.special import expit, logsumexp
 
 from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Logistic, Loss, Multinomial, Squared
+from sparsedp.losses.clip import clipped
+from sparsedp.privacy import PublicFacts
+from sparsedp.solvers.clipping import shortened
+from sparsedp.solvers.solver import check_size
 
 MOST_NEWTON_STEPS = 100
 """After these only the slow method with a guaranteed rate goes on."""
@@ -20,8 +24,34 @@ MOST_NEWTON_STEPS = 100
 MOST_FREE = 2_000
 """Weights whose second derivative is kept as a matrix, where there is a penalty."""
 
-MOST_STEPS = 200_000
-"""Beyond what the guaranteed rate needs; more means that double precision is too coarse."""
+STEPS_PER_ROOT = 100
+"""Proximal steps, over the root of the condition number, within which the guaranteed rate is sure
+to reach the tolerance: the error has to fall by a factor of exp(-92) at most (objective.md)."""
+
+FARTHEST_START = 1e3
+"""Margins of the public model are cut off here: beyond, doubles are too far apart."""
+
+SMALLEST_CLIP, LARGEST_CLIP = 1e-3, 1e3
+"""Of residuals: with a smaller one rounding in margins would count beside the clip."""
+
+LONGEST_START = 1e3
+"""L2 norm of a public model: beyond, adding to its weights would lose what noise has to cover."""
+
+
+def check_residual_clip(clip: object) -> None:
+    """Raise ValueError unless the squared loss can turn linear at this residual."""
+    check_size("clip", clip, least=SMALLEST_CLIP, most=LARGEST_CLIP)
+
+
+def check_start(public: PublicFacts) -> None:
+    """Raise ValueError if a public model is too long to start from: known before any charge."""
+    if public.initial_weights is None:
+        return
+    if not np.linalg.norm(public.initial_weights) <= LONGEST_START:
+        raise ValueError(
+            f"the public model has weights of L2 norm above {LONGEST_START:g} (features mapped to "
+            "[-1, 1]): next to these what the records say would be lost. Regularize it more"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +64,10 @@ class RegularizedObjective:
         Private.
     loss : Loss
     row_norm : float
-        Rows longer than this are shrunk to it, the constant column included.
+        The loss of a record whose row, constant column included, is longer than this is multiplied
+        by the square of row_norm over its length: its gradient is then no longer, and its curvature
+        no larger, than those of a row of this norm. The row itself stays as it is, since
+        predictions are made for it.
     clip : float
         Of the squared loss, which becomes ``clip^2 log cosh(residual / clip)``; infinite for none.
     l1 : float
@@ -67,8 +100,9 @@ class RegularizedObjective:
                 return self.row_norm
             case Squared():
                 return self.row_norm * (self.clip if np.isfinite(self.clip) else 1.0)
-            case _:
+            case Multinomial():
                 return self.row_norm * 2**0.5
+        raise ValueError(f"no bound on gradients is known for {self.loss}")
 
     @property
     def curvature(self) -> float:
@@ -78,8 +112,9 @@ class RegularizedObjective:
                 return self.row_norm**2 / 4
             case Squared():
                 return self.row_norm**2
-            case _:
+            case Multinomial():
                 return self.row_norm**2 / 2
+        raise ValueError(f"no bound on curvature is known for {self.loss}")
 
     @property
     def regularization(self) -> float:
@@ -88,35 +123,38 @@ class RegularizedObjective:
 
     def gradient(self, weights: np.ndarray) -> np.ndarray:
         """Sum of the records' gradients (private)."""
-        return self._back(self._derivative(self._margins(weights)))
+        start = 0.0 if self.center is None else self.center
+        return self._back(self._derivative(self._margins(weights - start)))
 
     def minimum(self, linear: np.ndarray, regularization: float, tolerance: float) -> np.ndarray:
         """Weights (private) whose least subgradient has at most the norm ``tolerance``.
 
         Newton steps on the weights that are free to move, each accepted only if it brings the
         value or the subgradient down; if they do not get there, accelerated proximal steps do, with
-        a guaranteed rate (Nesterov 2013).
+        a guaranteed rate (Nesterov 2013). All of it in weights v = w - center, whose margins are
+        added to those of the center: what is small is not lost beside what is large.
         """
-        center = 0.0 if self.center is None else self.center
+        center = np.zeros(self.weights_shape) if self.center is None else self.center
 
-        def smooth(w: np.ndarray, margins: np.ndarray) -> np.ndarray:
+        def smooth(v: np.ndarray, margins: np.ndarray) -> np.ndarray:
             gradient = self._back(self._derivative(margins))
-            return gradient + linear + regularization * (w - center)
+            return gradient + linear + regularization * v
 
-        def value(w: np.ndarray, margins: np.ndarray) -> float:
-            quadratic = regularization / 2 * float(np.sum((w - center) ** 2))
-            penalty = float(np.sum(self._penalty * np.abs(w)))
-            return self._loss(margins) + quadratic + penalty + float(np.vdot(linear, w))
+        def value(v: np.ndarray, margins: np.ndarray) -> float:
+            quadratic = regularization / 2 * float(np.sum(v**2))
+            penalty = float(np.sum(self._penalty * np.abs(center + v)))
+            return self._loss(margins) + quadratic + penalty + float(np.vdot(linear, v))
 
-        w = np.zeros(self.weights_shape) + center
-        margins = self._margins(w)
-        gradient = smooth(w, margins)
-        residual = self._subgradient(w, gradient)
-        height = value(w, margins)
+        v = np.zeros(self.weights_shape)
+        margins = self._margins(v)
+        gradient = smooth(v, margins)
+        residual = self._subgradient(center + v, gradient)
+        height = value(v, margins)
         for _ in range(MOST_NEWTON_STEPS):
             size = np.linalg.norm(residual)
             if size <= tolerance:
-                return w
+                return center + v
+            w = center + v
             if self.l1 == 0:
                 newton = self._newton_step(margins, residual, regularization)
             elif np.count_nonzero((w != 0) | (residual != 0)) <= MOST_FREE:
@@ -125,10 +163,10 @@ class RegularizedObjective:
                 break
             for halvings in range(12):
                 part = 0.5**halvings
-                moved = w + part * newton
+                moved = v + part * newton
                 moved_margins = self._margins(moved)
                 slope = smooth(moved, moved_margins)
-                found = self._subgradient(moved, slope)
+                found = self._subgradient(center + moved, slope)
                 reached = value(moved, moved_margins)
                 # Close to the minimum the value is too coarse to see progress, its slope is not.
                 if height - reached >= 1e-12 * abs(height):
@@ -137,29 +175,30 @@ class RegularizedObjective:
                     break
             else:
                 break
-            w, margins, gradient, residual, height = moved, moved_margins, slope, found, reached
-        return self._proximal(w, smooth, regularization, tolerance)
+            v, margins, gradient, residual, height = moved, moved_margins, slope, found, reached
+        return center + self._proximal(v, center, smooth, regularization, tolerance)
 
     def _proximal(
         self,
-        w: np.ndarray,
+        v: np.ndarray,
+        center: np.ndarray,
         smooth: Callable[[np.ndarray, np.ndarray], np.ndarray],
         regularization: float,
         tolerance: float,
     ) -> np.ndarray:
         """Accelerated proximal steps: the error falls by a fixed factor, for any data."""
-        squares = np.square(np.minimum(self._norms, self.row_norm)).sum()
-        steepest = self.curvature / self.row_norm**2 * squares + regularization
-        root = np.sqrt(regularization / steepest)
-        ahead = w
-        for _ in range(MOST_STEPS):
+        steepest = self.curvature * self.data.n_records + regularization
+        root = float(np.sqrt(regularization / steepest))
+        ahead = v
+        for _ in range(STEPS_PER_ROOT + int(min(STEPS_PER_ROOT / root, 1e9))):
             gradient = smooth(ahead, self._margins(ahead))
-            after = ahead - gradient / steepest
-            after = np.sign(after) * np.maximum(np.abs(after) - self._penalty / steepest, 0.0)
-            residual = self._subgradient(after, smooth(after, self._margins(after)))
+            w = center + (ahead - gradient / steepest)
+            w = np.sign(w) * np.maximum(np.abs(w) - self._penalty / steepest, 0.0)
+            after = w - center
+            residual = self._subgradient(w, smooth(after, self._margins(after)))
             if np.linalg.norm(residual) <= tolerance:
                 return after
-            ahead, w = after + (1 - root) / (1 + root) * (after - w), after
+            ahead, v = after + (1 - root) / (1 + root) * (after - v), after
         raise ArithmeticError(
             "double precision does not reach the minimum to the tolerance that the noise covers; "
             "nothing was released. Take more regularization"
@@ -220,12 +259,12 @@ class RegularizedObjective:
         """Second derivative in some weights (numbered row by row), a few columns at a time."""
         outputs = self.loss.n_outputs
         bends = self._second_derivative(margins).reshape(-1, outputs, outputs)
-        shrink = np.square(self._shrink.reshape(-1, 1))
+        shares = self._shares.reshape(-1, 1)
         column, output = np.divmod(free, outputs)
         H = np.empty((free.size, free.size))
         for start in range(0, free.size, 64):
             some = slice(start, start + 64)
-            X = shrink * self.data.columns(column[some])
+            X = shares * self.data.columns(column[some])
             for k in range(outputs):
                 own = output == k
                 block = self.data.rmatvec(bends[:, k, output[some]] * X)
@@ -245,22 +284,26 @@ class RegularizedObjective:
         return penalty
 
     @cached_property
-    def _norms(self) -> np.ndarray:
-        return self.data.row_norms()
+    def _shares(self) -> np.ndarray:
+        """What the loss of each record is multiplied by, at most 1 (private)."""
+        shares = np.square(shortened(self.data.row_norms(), self.row_norm))
+        return shares if self.loss.n_outputs == 1 else shares[:, None]
 
     @cached_property
-    def _shrink(self) -> np.ndarray:
-        shrink = np.minimum(1.0, self.row_norm / np.maximum(self._norms, np.finfo(float).tiny))
-        return shrink if self.loss.n_outputs == 1 else shrink[:, None]
+    def _start(self) -> np.ndarray | float:
+        """Margins of the center (private); a function of each record alone."""
+        if self.center is None:
+            return 0.0
+        return clipped(self.data.matvec(self.center), FARTHEST_START)
 
-    def _margins(self, w: np.ndarray) -> np.ndarray:
-        return self._shrink * self.data.matvec(w)
+    def _margins(self, v: np.ndarray) -> np.ndarray:
+        return self._start + self.data.matvec(v)
 
     def _back(self, r: np.ndarray) -> np.ndarray:
-        return self.data.rmatvec(self._shrink * r)
+        return self.data.rmatvec(self._shares * r)
 
     def _loss(self, margins: np.ndarray) -> float:
-        """Sum of the losses (private)."""
+        """Sum of the losses (private): it steers the search, and bounds nothing."""
         target = self.data.target
         match self.loss:
             case Logistic():
@@ -272,14 +315,16 @@ class RegularizedObjective:
                     losses = self.clip**2 * (size + np.log1p(np.exp(-2 * size)))
                 else:
                     losses = residual**2 / 2
-            case _:
+            case Multinomial():
                 losses = logsumexp(margins, axis=1) - margins[np.arange(len(target)), target]
-        return float(losses.sum())
+            case _:
+                raise ValueError(f"no value is known for {self.loss}")
+        return float(np.vdot(self._shares, losses))
 
     def _derivative(self, margins: np.ndarray) -> np.ndarray:
         derivative = self.loss.derivative(margins, self.data.target)
         if isinstance(self.loss, Squared) and np.isfinite(self.clip):
-            return self.clip * np.tanh(derivative / self.clip)
+            return clipped(self.clip * np.tanh(derivative / self.clip), self.clip)
         return derivative
 
     def _second_derivative(self, margins: np.ndarray) -> np.ndarray:
@@ -292,7 +337,8 @@ class RegularizedObjective:
                     return np.ones_like(margins)
                 return 1 - np.tanh((margins - self.data.target) / self.clip) ** 2
             case Multinomial():
-                p = softmax(margins, axis=1)
+                p = self.loss.derivative(margins, self.data.target)
+                p[np.arange(len(p)), self.data.target] += 1
                 bends = -p[:, :, None] * p[:, None, :]
                 k = np.arange(p.shape[1])
                 bends[:, k, k] += p

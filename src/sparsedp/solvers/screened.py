@@ -9,6 +9,7 @@ from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.products import column_sums
 from sparsedp.losses import Logistic, Loss, Multinomial
+from sparsedp.losses.clip import clipped
 from sparsedp.mechanisms import Curator
 from sparsedp.mechanisms.narrowed import NarrowedCurator
 from sparsedp.privacy import (
@@ -30,8 +31,16 @@ from sparsedp.solvers.certificate import (
     gradient_safety,
     selection_safety,
 )
+from sparsedp.solvers.clipping import shortened
 from sparsedp.solvers.frank_wolfe import FrankWolfe
-from sparsedp.solvers.solver import Solution, Solver, check_positive_integer
+from sparsedp.solvers.solver import (
+    LEAST_SHARE,
+    Solution,
+    Solver,
+    check_positive_integer,
+    check_share,
+    refuse_initial_model,
+)
 
 NULL_SHARE = 0.02
 NORM_SHARE = 0.03
@@ -99,13 +108,13 @@ class Screened:
     def __post_init__(self) -> None:
         if self.n_keep is not None:
             check_positive_integer("n_keep", self.n_keep)
-        if not 0 < self.share < 1:
-            raise ValueError(f"share must be between 0 and 1, got {self.share!r}")
+        check_share("share", self.share)
         if self.method not in ("auto", "selection", "gradient"):
             raise ValueError(
                 f"method must be 'auto', 'selection' or 'gradient', got {self.method!r}"
             )
-        if self.certificate is not None and not self.share + self.certificate.share < 1:
+        certified = 0.0 if self.certificate is None else self.certificate.share
+        if not self.share + certified <= 1 - LEAST_SHARE:
             raise ValueError("screening and certificate leave nothing to the solver: lower a share")
 
     @property
@@ -115,6 +124,7 @@ class Screened:
 
     def schedule(self, public: PublicFacts) -> Schedule:
         """Screening's requests, then the inner solver's at what remains."""
+        refuse_initial_model(public, "Screened")
         kept = self._kept(public)
         inner = self.solver.schedule(kept)
         if isinstance(inner, PublishedSchedule):
@@ -200,12 +210,11 @@ class Screened:
         null = self._null_model(data, loss, curator)  # released
         bound = null.reach
         derivative = loss.derivative(data.matvec(null.weights), data.target)  # private
-        derivative = np.clip(derivative, -bound, bound)
+        derivative = clipped(derivative, bound)
         if self._uses_gradient(public):
             norms = data.row_norms()  # private
             norm = self._typical_norm(norms, public, curator)  # released
-            shrunk = np.minimum(1, norm / np.maximum(norms, np.finfo(float).tiny))
-            gradient = data.rmatvec((derivative.T * shrunk).T)  # private
+            gradient = data.rmatvec((derivative.T * shortened(norms, norm)).T)  # private
             reach = bound * _row_reach(norm, public)
             scores = np.abs(curator.perturb(gradient, reach, name="screen"))  # released
             kept = np.argsort(-_by_feature(scores)[:d], kind="stable")[:n_keep]
@@ -227,7 +236,6 @@ class Screened:
             public,
             n_features=n_keep,
             n_nonzero=min(public.n_nonzero, n_keep),
-            initial_weights=None,
         )
 
     def _uses_gradient(self, public: PublicFacts) -> bool:

@@ -23,12 +23,18 @@ from sparsedp.solvers.screening_rule import ScreeningRule, column_norms
 from sparsedp.solvers.solver import (
     Solution,
     check_calibration,
+    check_clip,
     check_positive_integer,
+    check_share,
+    check_size,
     refuse_initial_model,
 )
 
 COUNT_SHARE = 0.02
 """Part of the budget for the number of records, where that is private."""
+
+LARGEST_RADIUS = 300.0
+"""Beyond, a classifier's loss is so flat at the ends of the ball that the rule is not a number."""
 
 START = b"a public point of the L1 ball"
 """Seed of the published starting point: any fixed choice, it depends on no record."""
@@ -74,7 +80,7 @@ class ScreenedFrankWolfe:
     calibration: str = "sound"
 
     def __post_init__(self) -> None:
-        L1Ball(self.radius)
+        check_size("radius", self.radius, most=LARGEST_RADIUS)
         check_positive_integer("n_steps", self.n_steps)
         check_calibration(self.calibration)
         if self.screen_every != "end":
@@ -88,10 +94,8 @@ class ScreenedFrankWolfe:
                     f"screen_every={self.screen_every} is more than the {self.n_steps} steps: "
                     "use 'end' to screen once"
                 )
-        if not 0 < self.screen_share < 1:
-            raise ValueError(f"screen_share must be between 0 and 1, got {self.screen_share!r}")
-        if not self.clip > 0:
-            raise ValueError(f"clip must be a positive number, got {self.clip!r}")
+        check_share("screen_share", self.screen_share)
+        check_clip(self.clip)
 
     @property
     def n_screens(self) -> int:

@@ -9,6 +9,7 @@ from scipy.special import expit, wrightomega
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.products import column_sums
 from sparsedp.losses import Logistic, Loss, Squared
+from sparsedp.losses.clip import clipped
 from sparsedp.privacy import Sensitivity
 
 
@@ -86,7 +87,7 @@ class ScreeningRule:
         ``n`` stands in for the number of records. Root-mean-squares and gap are cut off at what
         they cannot exceed if it is right, so that sensitivities hold even if it is not.
         """
-        u = np.clip(data.matvec(w), -self.radius, self.radius)
+        u = clipped(data.matvec(w), self.radius)
         derivative = loss.derivative(u, data.target)
         slopes = np.abs(data.rmatvec(derivative))
         if slopes.ndim == 2:

@@ -1,7 +1,8 @@
 """What every solver is, and what it gives back."""
 
+import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeGuard
 
 import numpy as np
 
@@ -12,6 +13,14 @@ from sparsedp.mechanisms import Curator
 from sparsedp.privacy import PublicFacts, PublishedSchedule, Schedule
 
 CALIBRATIONS = ("sound", "published")
+
+SMALLEST, LARGEST = 1e-12, 1e12
+"""Settings that are sizes (radii, clips, steps, penalties) lie between these: products and squares
+of any few of them are far from where doubles end, so no fit fails in arithmetic after the charge.
+"""
+
+LEAST_SHARE = 1e-6
+"""Of a budget, for a part that is asked for: noise for less would drown whatever it is added to."""
 
 LONGEST_PATH = 500
 """Features on a path by weight: the table of its models grows with the square of their number."""
@@ -114,3 +123,49 @@ def check_positive_integer(name: str, value: object) -> None:
     """Raise ValueError unless the value is a whole number above zero."""
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
         raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
+
+
+def check_size(
+    name: str,
+    value: object,
+    *,
+    optional: bool = False,
+    least: float = SMALLEST,
+    most: float = LARGEST,
+) -> None:
+    """Raise ValueError unless the value is a number of a size that arithmetic carries."""
+    if optional and value is None:
+        return
+    # Written so that NaN is refused.
+    if not (_is_number(value) and least <= value <= most):
+        or_none = " or None" if optional else ""
+        raise ValueError(
+            f"{name} must be a positive number from {least:g} to {most:g}{or_none}, got {value!r}"
+        )
+
+
+def check_not_negative(name: str, value: object) -> None:
+    """Raise ValueError unless the value is zero or a number of a size that arithmetic carries."""
+    if not (_is_number(value) and (value == 0 or SMALLEST <= value <= LARGEST)):
+        raise ValueError(
+            f"{name} must be zero or a number from {SMALLEST:g} to {LARGEST:g}, got {value!r}: "
+            "it must not be negative"
+        )
+
+
+def check_clip(value: object) -> None:
+    """Raise ValueError unless derivatives can be clipped to the value; infinite for not at all."""
+    if value != math.inf:
+        check_size("clip", value)
+
+
+def check_share(name: str, value: object) -> None:
+    """Raise ValueError unless the value is a part of a budget that leaves something to the rest."""
+    if not (_is_number(value) and LEAST_SHARE <= value <= 1 - LEAST_SHARE):
+        raise ValueError(
+            f"{name} must be between 0 and 1, at least {LEAST_SHARE:g} from either, got {value!r}"
+        )
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

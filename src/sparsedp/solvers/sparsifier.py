@@ -15,7 +15,14 @@ from sparsedp.privacy.published import at_fraction
 from sparsedp.sets import L0Ball, n_features_used
 from sparsedp.solvers.frank_wolfe import FrankWolfe
 from sparsedp.solvers.lasso import Lasso
-from sparsedp.solvers.solver import Solution, Solver, check_calibration, check_positive_integer
+from sparsedp.solvers.solver import (
+    Solution,
+    Solver,
+    check_calibration,
+    check_positive_integer,
+    check_share,
+    check_size,
+)
 
 GHOST = 1e-6
 """Weights below this part of the L1 norm are not counted: Frank-Wolfe never removes a vertex."""
@@ -73,10 +80,8 @@ class Sparsifier:
                 raise ValueError(f"n_nonzero must be a number or 'count', got {self.n_nonzero!r}")
         elif self.n_nonzero is not None:
             check_positive_integer("n_nonzero", self.n_nonzero)
-        if not 0 < self.count_fraction < 1:
-            raise ValueError(f"count_fraction must be between 0 and 1, got {self.count_fraction!r}")
-        if not self.precision > 0:
-            raise ValueError(f"precision must be a positive number, got {self.precision!r}")
+        check_share("count_fraction", self.count_fraction)
+        check_size("precision", self.precision)
 
     @property
     def caveats(self) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from sparsedp.solvers.solver import (
     Solver,
     check_calibration,
     check_positive_integer,
+    check_share,
     refuse_initial_model,
 )
 
@@ -72,8 +73,7 @@ class TwoStage:
         if self.n_nonzero is not None:
             check_positive_integer("n_nonzero", self.n_nonzero)
         check_positive_integer("n_blocks", self.n_blocks)
-        if not 0 < self.vote_share < 1:
-            raise ValueError(f"vote_share must be between 0 and 1, got {self.vote_share!r}")
+        check_share("vote_share", self.vote_share)
 
     @property
     def caveats(self) -> tuple[str, ...]:

@@ -66,7 +66,9 @@ def test_no_features_yet(kernel, store):
         r = np.ones((data.n_records, 1))
         assert (chosen.margins(np.full((size, 1), 2.0)) == 2.0 * size).all()
         np.testing.assert_array_equal(chosen.sums(r, np.eye(size)), np.full((size, 1), 60.0))
-        np.testing.assert_allclose(chosen.lengths(np.eye(size)), float(size), rtol=1e-12, atol=1e-140)
+        np.testing.assert_allclose(
+            chosen.lengths(np.eye(size)), float(size), rtol=1e-12, atol=1e-140
+        )
 
 
 def exact_rows(chosen, matrix):

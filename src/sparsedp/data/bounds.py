@@ -12,9 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 Entries = float | tuple[float, ...]
 
 NARROWEST, WIDEST = 1e-50, 1e50
-"""Widths of intervals and row norms lie between these, bounds within the latter: fourth powers of
-widths and of their inverses, and sums of these over all records, are then ordinary doubles (proof:
-summation.md)."""
+"""Widths of intervals lie between these, bounds within the latter: fourth powers of widths and of
+their inverses, and sums of these over all records, are then ordinary doubles (summation.md)."""
+
+LONGEST_ROW = 1e12
+"""Row norms lie between the narrowest width and this: beside longer rows the constant column is
+lost, and the gate would let in only a few thousand records (summation.md)."""
 
 FINEST = 2.0**-40
 """Least width of an interval, over its largest absolute bound: below, values are not told apart."""
@@ -38,7 +41,7 @@ class Bounds:
     row_norm : float, optional
         Bound on the L2 norm of a record's features, in the same units. Longer records are
         shrunk towards zero, so zero must lie within the bounds of every feature. From 1e-50 to
-        1e50.
+        1e12.
     features : sequence of str, optional
         Names of the features, for data with named columns: bounds then go by name.
 
@@ -287,10 +290,10 @@ def _row_norm(value: Any, lower: Entries, upper: Entries) -> float:
     row_norm = _entries(value, "row_norm")
     if not isinstance(row_norm, float) or row_norm <= 0:
         raise ValueError("row_norm must be a positive number, or None for no such promise.")
-    if not NARROWEST <= row_norm <= WIDEST:
+    if not NARROWEST <= row_norm <= LONGEST_ROW:
         raise ValueError(
-            f"row_norm must lie between {NARROWEST:g} and {WIDEST:g}, which is what arithmetic "
-            "carries: change the unit."
+            f"row_norm must lie between {NARROWEST:g} and {LONGEST_ROW:g}, which is what "
+            "arithmetic carries: change the unit."
         )
     if np.max(lower) > 0 or np.min(upper) < 0:
         raise ValueError(

@@ -119,7 +119,8 @@ class Dataset:
         if n > most:
             raise ValueError(
                 f"X has more than {most} records: beyond that it is not proven that rounding "
-                "stays below what sensitivities allow for. Fit a sample."
+                "stays below what sensitivities allow for. Fit a sample"
+                + ("." if bounds.row_norm is None else ", or take a unit with a smaller row_norm.")
             )
         if target_bounds is None:
             classes = declared_classes(classes)

@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from scipy.special import expit
+from scipy.special import expit, softmax
 
 from sparsedp._kernels import COMPILED, slopes_reference
+from sparsedp.losses import Multinomial
 from sparsedp.solvers import clipping
 
 MARGINS = np.concatenate(
@@ -37,6 +38,48 @@ def test_kernels_agree_to_the_last_bit(n):
     slopes_reference.shrink(expected, lengths, 0.7, expected_squares)
     np.testing.assert_array_equal(found, expected)
     np.testing.assert_array_equal(squares, expected_squares)
+
+
+@pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
+@pytest.mark.parametrize(("n", "k"), [(0, 3), (1, 2), (7, 3), (1001, 8), (300, 41)])
+def test_multinomial_kernels_agree_to_the_last_bit(n, k):
+    from sparsedp._kernels import slopes
+
+    rng = np.random.default_rng(n + k)
+    margins = rng.choice(MARGINS, size=(n, k))
+    margins[n // 2 :] = rng.normal(size=(n - n // 2, k)) * 10
+    target = rng.integers(0, k, n)
+    found, expected = np.empty((n, k)), np.empty((n, k))
+    slopes.multinomial(margins, target, found)
+    slopes_reference.multinomial(margins, target, expected)
+    np.testing.assert_array_equal(found, expected)
+    lengths, squares, again = rng.uniform(0, 5, n), np.empty(n), np.empty(n)
+    for bound in (0.7, math.inf):
+        one, other = found.copy(), found.copy()
+        slopes.shrink_whole(one, lengths, bound, squares)
+        slopes_reference.shrink_whole(other, lengths, bound, again)
+        np.testing.assert_array_equal(one, other)
+        np.testing.assert_array_equal(squares, again)
+        one, other = found.copy(), found.copy()
+        slopes.limit_whole(one, bound)
+        slopes_reference.limit_whole(other, bound)
+        np.testing.assert_array_equal(one, other)
+
+
+def test_multinomial_derivatives_depend_on_the_record_alone():
+    """To the last bit, wherever the record stands; and they are right."""
+    rng = np.random.default_rng(4)
+    margins, target = 9 * rng.normal(size=(257, 11)), rng.integers(0, 11, 257)
+    whole = Multinomial(11).derivative(margins, target)
+    for rows in (slice(0, 1), slice(3, 6), slice(100, 257), slice(None, None, -1), [5, 200, 7]):
+        alone = Multinomial(11).derivative(margins[rows], target[rows])
+        assert alone.tobytes() == np.ascontiguousarray(whole[rows]).tobytes()
+    exact = softmax(margins, axis=1)
+    exact[np.arange(257), target] -= 1
+    np.testing.assert_allclose(whole, exact, atol=1e-15)
+    limited = Multinomial(11).clipped(whole.copy(), 0.3)
+    assert np.abs(limited).max() <= 0.3
+    np.testing.assert_allclose(limited.sum(axis=1), 0, atol=1e-15)
 
 
 def test_probabilities_are_right_to_a_few_units_in_the_last_place():

@@ -163,7 +163,7 @@ def test_v4_sums_of_duplicates_do_not_wrap(form):
     assert data.declared_units().columns([0])[0, 0] == 500
 
 
-@pytest.mark.parametrize("offset", [0.0, 1e3, 1.6e9, 1e12, 1e15, -1e12])
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1.6e9, 1e12, -1e12])
 @pytest.mark.parametrize("intercept", [True, False])
 def test_v5_bounds_far_from_zero(offset, intercept):
     """A record moves the sums by at most 1, and the slack of 1e-6 that sensitivities carry.

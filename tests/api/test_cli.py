@@ -72,7 +72,7 @@ def folder(tmp_path, monkeypatch) -> Path:
     """A folder with data and bounds, and the shell in it."""
     random = np.random.default_rng(0)
     age, u, v = random.uniform(20, 90, N), random.uniform(-1, 1, N), random.uniform(-1, 1, N)
-    color = random.choice(["red", "green", "blue", "pink"], N)
+    color = random.choice(["red", "green", "blue", "blue"], N)
     buys = np.where(age / 50 + 2 * u + (color == "red") > 1.5, "yes", "no")
     with (tmp_path / "people.csv").open("w", newline="") as handle:
         writer = csv.writer(handle)
@@ -364,7 +364,7 @@ REFUSALS = {
     ),
     "one class": (
         ("fit", "u.csv", "--bounds", "1", "--target", "one", "--classes", "3", *PRIVACY),
-        "only one class",
+        "at least two distinct labels",
     ),
     "undeclared class": (
         ("fit", "u.csv", "--bounds", "1", "--target", "y", "--classes", "5,6", *PRIVACY),

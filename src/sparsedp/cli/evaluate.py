@@ -56,13 +56,13 @@ def scores(model: Any, X: Any, y: Any, names: Any) -> dict[str, dict[str, float]
     """Scores of a model and of the null model; exact, so not private."""
     import numpy as np
 
-    from sparsedp.data.gate import as_float64
-    from sparsedp.release.model import label_text
+    from sparsedp.data.gate import encode_labels, target_numbers
 
     if len(y) == 0:
         raise ValueError("there are no records to score")
     if model.classes is None:
-        truth = as_float64(y, "the target", "raise")
+        limits = model.target["lower"], model.target["upper"]
+        truth = target_numbers(y, limits, model.invalid)
         errors, spread = truth - model.predict(X, names), truth - truth.mean()
         found = {
             "mean absolute error": {
@@ -73,17 +73,10 @@ def scores(model: Any, X: Any, y: Any, names: Any) -> dict[str, dict[str, float]
         if spread.any():  # otherwise there is nothing to explain
             found["R2"] = {"model": float(1 - errors @ errors / (spread @ spread)), "null": 0.0}
         return found
-    # Labels meet as text: a file cannot tell 1 from "1".
-    codes = {label_text(label): code for code, label in enumerate(model.classes)}
-    unknown = sorted({label_text(label) for label in y} - set(codes))
-    if unknown:
-        raise ValueError(
-            f"the target has labels that the model does not know, such as {unknown[0]!r}; it knows "
-            f"{', '.join(codes)}"
-        )
-    truth = np.array([codes[label_text(label)] for label in y])
+    truth = encode_labels(y, model.classes, model.invalid).astype(int)
     probabilities = model.predict_proba(X, names)
-    share = np.bincount(truth, minlength=len(codes)) / len(truth)
+    n_classes = len(model.classes)
+    share = np.bincount(truth, minlength=n_classes) / len(truth)
     present = share[share > 0]
     told = probabilities[np.arange(len(truth)), truth]
     found = {
@@ -96,12 +89,12 @@ def scores(model: Any, X: Any, y: Any, names: Any) -> dict[str, dict[str, float]
             "null": float(-(present * np.log(present)).sum()),
         },
     }
-    if len(present) == len(codes):  # otherwise some class has no curve
+    if len(present) == n_classes:  # otherwise some class has no curve
         margins = model.decision_function(X, names)
         columns = (
             [(margins, truth == 1)]
             if margins.ndim == 1
-            else [(probabilities[:, code], truth == code) for code in range(len(codes))]
+            else [(probabilities[:, code], truth == code) for code in range(n_classes)]
         )
         areas = [_area(score, label) for score, label in columns]
         found["AUC"] = {"model": float(np.mean(areas)), "null": 0.5}

@@ -131,7 +131,7 @@ def _fit(folder: Any, given: dict[str, Any], *, force: bool, shown: bool) -> Any
         table, limits, records = blocks_for_fit(given["data"], declared)
     else:
         table, limits = read_for_fit(
-            given["data"], declared, given["file_format"], given["n_features"]
+            given["data"], declared, given["file_format"], given["n_features"], given["invalid"]
         )
     shared: dict[str, Any] = {
         "epsilon": given["epsilon"],
@@ -207,7 +207,6 @@ def _fitted(
     task: str, declared: Any, shared: dict[str, Any], table: Any, records: Any = None
 ) -> Any:
     """Fit; warnings become one line each on stderr."""
-    from sparsedp.data.gate import as_float64
     from sparsedp.estimators import SparseLinearRegression, SparseLogisticRegression
     from sparsedp.privacy import UnprovenGuarantee
 
@@ -215,8 +214,6 @@ def _fitted(
     if y is None and records is None:
         raise ValueError("the data have no target: give --target")
     if task == "regression":
-        if y is not None:
-            y = as_float64(y, "the target", shared["invalid"])
         estimator: Any = SparseLinearRegression(target_bounds=declared.target_bounds, **shared)
     else:
         estimator = SparseLogisticRegression(classes=declared.classes, **shared)

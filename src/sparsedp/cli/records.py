@@ -1,6 +1,7 @@
 """Reading records for the verbs: for a fit by what was declared, for a model by what it needs."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -8,6 +9,7 @@ from sparsedp.cli.declaration import Declaration
 from sparsedp.data.blocks import RecordBlocks
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.encode import ColumnPlan
+from sparsedp.data.gate import Invalid
 from sparsedp.data.readers import FORMATS, Table, read_header, read_table
 from sparsedp.release.model import PublishedModel
 
@@ -19,7 +21,11 @@ def known_format(path: Path, given: str | None) -> str | None:
 
 
 def read_for_fit(
-    path: Path, declared: Declaration, given: str | None, n_features: int | None
+    path: Path,
+    declared: Declaration,
+    given: str | None,
+    n_features: int | None,
+    invalid: Invalid = "raise",
 ) -> tuple[Table, Bounds]:
     """Read records to fit a model to; the declaration says what the columns are."""
     kind = known_format(path, given)
@@ -30,7 +36,7 @@ def read_for_fit(
                 "largest index that occurs is a fact about the records)"
             )
         bounds = declared.bounds(None)
-        return read_table(path, format=kind, n_features=n_features), bounds
+        return read_table(path, format=kind, n_features=n_features, invalid=invalid), bounds
     if kind == "npz":
         table = read_table(path, format=kind, target=declared.target)
         return table, declared.bounds(table.feature_names)
@@ -43,7 +49,8 @@ def read_for_fit(
         # The header alone tells whether all is declared: a better message than the first text cell.
         columns = ColumnPlan.of(names, target, categories, drop, str(path))
         bounds = declared.bounds(columns.feature_names)
-        table = read_table(path, format=kind, target=target, categories=categories, drop=drop)
+        options: dict[str, Any] = {"categories": categories, "drop": drop, "invalid": invalid}
+        table = read_table(path, format=kind, target=target, **options)
     except ImportError as error:  # Parquet needs an extra
         raise ValueError(str(error)) from None
     return table, bounds
@@ -70,9 +77,9 @@ def read_for_model(
     """Read records to predict: of a file with names only the columns that the model uses."""
     kind = known_format(path, given)
     if kind == "libsvm":
-        return read_table(path, format=kind, n_features=model.n_features)
+        return read_table(path, format=kind, n_features=model.n_features, invalid=model.invalid)
     if kind == "npz" or not model.named:
-        return read_table(path, format=kind, target=target)
+        return read_table(path, format=kind, target=target, invalid=model.invalid)
     encoded = {f"{name}={value}" for name, values in model.categories.items() for value in values}
     needed = {name for name in model.feature_names if name not in encoded} | set(model.categories)
     try:
@@ -81,6 +88,7 @@ def read_for_model(
         if missing:
             raise ValueError(f"{path}: the model needs the columns {', '.join(map(repr, missing))}")
         drop = [name for name in names if name not in needed and name != target]
-        return read_table(path, format=kind, target=target, categories=model.categories, drop=drop)
+        options = {"categories": model.categories, "drop": drop, "invalid": model.invalid}
+        return read_table(path, format=kind, target=target, **options)
     except ImportError as error:
         raise ValueError(str(error)) from None

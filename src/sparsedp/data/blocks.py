@@ -9,6 +9,7 @@ from typing import Any
 from scipy import sparse
 
 from sparsedp.data.blocked import BlockedDataset, n_records
+from sparsedp.data.entries import canonical
 from sparsedp.data.gate import Invalid
 from sparsedp.data.local import LocalBlocks, Machine, Watch
 from sparsedp.data.pieces import ArrayPiece, Gate, LostBlock, NpzPiece, Piece, parquet_pieces
@@ -77,8 +78,8 @@ class RecordBlocks:
         rows_per_block : int
         n_threads : int
         """
-        if sparse.issparse(X):
-            X = sparse.csr_array(X)
+        if sparse.issparse(X) and X.format != "csr":
+            X = canonical(X).tocsr()  # SciPy would sum duplicates in an order of its own
         if getattr(X, "ndim", None) != 2 or getattr(y, "ndim", None) != 1 or len(y) != X.shape[0]:
             raise ValueError("X needs one row per record and y one entry per record, both arrays")
         n = X.shape[0]

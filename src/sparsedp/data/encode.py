@@ -7,6 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsedp.data.cells import number
+from sparsedp.data.gate import Invalid
+from sparsedp.data.labels import EXACT_BITS, Labels, as_number
+
+MISSING = frozenset(["", "na", "n/a", "nan", "null", "none", "?"])
+"""Text that says that a cell of a numeric column is empty, in capitals or not."""
+
 
 @dataclass(frozen=True)
 class ColumnPlan:
@@ -15,7 +22,7 @@ class ColumnPlan:
     names: tuple[str, ...]
     target: int | None
     numeric: tuple[int, ...]
-    categorical: tuple[tuple[int, dict[str, int]], ...]
+    categorical: tuple[tuple[int, Labels], ...]
     feature_names: tuple[str, ...]
 
     @classmethod
@@ -43,8 +50,10 @@ class ColumnPlan:
                 numeric.append(position)
                 feature_names.append(name)
                 continue
-            values = [str(value) for value in categories[name]]
-            categorical.append((position, {value: k for k, value in enumerate(values)}))
+            values = list(categories[name])
+            if len(set(values)) != len(values):
+                raise ValueError(f"{where}: a category of column {name!r} is declared twice.")
+            categorical.append((position, Labels(values)))
             feature_names += [f"{name}={value}" for value in values]
         if len(set(feature_names)) != len(feature_names):
             raise ValueError(f"{where}: a category is declared twice, or its column exists.")
@@ -56,13 +65,44 @@ class ColumnPlan:
             tuple(feature_names),
         )
 
+    def number(self, cell: Any, position: int, invalid: Invalid, where: str) -> float:
+        """A cell of a numeric column; what is missing is NaN, what is no number raises or is NaN.
+
+        The message names the file and the column, never the cell.
+        """
+        if isinstance(cell, str):
+            cell = None if cell.strip().lower() in MISSING else cell.strip()
+        value = number(cell)
+        if value is not None:
+            return value
+        if invalid == "replace":
+            return np.nan
+        name = self.names[position]
+        raise ValueError(
+            f"{where}: column {name!r} is not numeric; declare its values with "
+            f"categories={{{name!r}: [...]}}, leave it out with drop=[{name!r}], or take what is "
+            'no number as missing with invalid="replace" (--invalid replace).'
+        )
+
+    def category(self, cell: Any, column: int, invalid: Invalid, where: str) -> int:
+        """The code of a cell of a categorical column; one that is not declared raises or is -1."""
+        position, labels = self.categorical[column]
+        code = labels.code(cell)
+        if code < 0 and invalid == "raise":
+            raise ValueError(
+                f"{where}: column {self.names[position]!r} has a value that is missing or not one "
+                "of its declared categories; declare it, or take it as none of them with "
+                'invalid="replace" (--invalid replace).'
+            )
+        return code
+
     def assemble(self, numeric: NDArray[np.float64], codes: Sequence[Sequence[int]]) -> NDArray:
-        """Merge numeric columns and category codes (-1: not declared, all zeros)."""
+        """Merge numeric columns and category codes (-1: none of them, all zeros)."""
         if not self.categorical:
             return numeric
         X = np.zeros((numeric.shape[0], len(self.feature_names)))
         slot = 0
-        values_of = {position: len(values) for position, values in self.categorical}
+        values_of = {position: len(labels.values) for position, labels in self.categorical}
         numeric_columns, category_columns = iter(numeric.T), iter(codes)
         for position in sorted([*self.numeric, *values_of]):
             if position not in values_of:
@@ -77,23 +117,21 @@ class ColumnPlan:
 
 
 def label_array(cells: Sequence[Any]) -> NDArray:
-    """Read label cells one by one: numbers as floats, an empty cell as NaN, other text as text.
+    """Labels of a text file, each read by itself: numbers, NaN for an empty cell, other text.
 
-    Each value depends on its own cell only. If one text cell turned the whole column into text,
-    a single record could undo every other record's label.
+    Whole numbers beyond 2^53 stay exact. The array has no common type: if one text cell turned the
+    whole column into text, a single record could undo every other record's label.
     """
     values = np.empty(len(cells), dtype=object)
     values[:] = [_label(cell) for cell in cells]
-    if all(isinstance(value, float) for value in values):
-        return values.astype(np.float64)
     return values
 
 
-def _label(cell: Any) -> Any:
-    if cell is None:
-        return np.nan
-    text = str(cell).strip()
+def _label(cell: str) -> Any:
+    text = cell.strip()
     try:
-        return float(cell if not isinstance(cell, str) else text or "nan")
-    except (TypeError, ValueError):
+        value = float(text or "nan")
+    except ValueError:
         return text
+    exact = as_number(text) if abs(value) >= 2.0**EXACT_BITS else None
+    return value if exact is None else exact

@@ -291,7 +291,7 @@ def encode_target(y: Any, target_bounds: tuple[float, float], invalid: Invalid) 
 
 
 def target_numbers(y: Any, target_bounds: tuple[float, float], invalid: Invalid) -> NDArray:
-    """A numeric target, not clipped; what is missing raises or is mid-range."""
+    """A numeric target, not clipped; what is missing or infinite raises or is a public value."""
     lower, upper = target_bounds
     target = as_float64(vector(y), "y", invalid)
     if invalid == "raise" and not np.isfinite(target).all():
@@ -302,7 +302,7 @@ def target_numbers(y: Any, target_bounds: tuple[float, float], invalid: Invalid)
             "what is missing and the nearer bound for what is infinite."
         )
     target[np.isnan(target)] = lower + (upper - lower) / 2
-    return target
+    return np.nan_to_num(target, copy=False, posinf=upper, neginf=lower)
 
 
 def vector(y: Any) -> cells.Cells:

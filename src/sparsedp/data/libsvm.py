@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sparsedp.data import cells
+from sparsedp.data.gate import Invalid
 from sparsedp.data.limits import limits
 
 CHUNK_BYTES = 1 << 23  # text parsed at once, so that memory follows the result, not the file
@@ -19,7 +21,7 @@ _NOTE = re.compile(rb"#[^\n]*|[ \t]qid:\d+")
 
 
 def parse_libsvm(
-    handle: IO[bytes], where: str, n_features: int | None
+    handle: IO[bytes], where: str, n_features: int | None, invalid: Invalid = "raise"
 ) -> tuple[sparse.csr_array, NDArray[np.float64]]:
     """Read records from a binary stream, chunk by chunk; `where` is the file, for messages."""
     labels, columns, values, counts = [], [], [], []
@@ -29,7 +31,9 @@ def parse_libsvm(
         parsed = _parse(text)
         largest = 0 if parsed is None else int(parsed[1].max(initial=0))
         if parsed is None or (n_features is not None and largest > n_features):
-            raise _error(where, text, line, n_features)
+            if invalid == "raise" or n_features is None:
+                raise _error(where, text, line, n_features)
+            parsed, largest = _parse_lines(text, n_features), n_features
         labels.append(parsed[0])
         columns.append(parsed[1] - 1)
         values.append(parsed[2])
@@ -61,6 +65,35 @@ def _parse(text: bytes) -> tuple[NDArray, NDArray, NDArray, NDArray] | None:
     if indices.min(initial=1) < 1:
         return None
     return numbers[is_label], indices, pairs[1::2].copy(), counts
+
+
+def _parse_lines(text: bytes, n_features: int) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+    """Parse lines one by one, as far as they can be read: what is no number is missing.
+
+    A pair whose index is no feature says nothing about any, so it is left out.
+    """
+    labels, indices, values, counts = [], [], [], []
+    for line in text.split(b"\n"):
+        words = line.split()
+        if not words:
+            continue
+        labels.append(_number(words[0]))
+        pairs = [word.partition(b":") for word in words[1:]]
+        kept = [
+            (int(index), _number(value))
+            for index, _, value in pairs
+            if index.isdigit() and len(index) <= 15 and 1 <= int(index) <= n_features
+        ]
+        indices += [index for index, _ in kept]
+        values += [value for _, value in kept]
+        counts.append(len(kept))
+    columns, sizes = (np.array(part, dtype=np.int64) for part in (indices, counts))
+    return np.array(labels), columns, np.array(values), sizes
+
+
+def _number(text: bytes) -> float:
+    value = cells.number(text)
+    return np.nan if value is None else value
 
 
 def _error(where: str, text: bytes, line: int, n_features: int | None) -> ValueError:

@@ -2,23 +2,26 @@
 
 import importlib
 from collections.abc import Sequence
+from decimal import Decimal
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsedp.data.encode import ColumnPlan, label_array
+from sparsedp.data.encode import ColumnPlan
 from sparsedp.data.files import TOO_MUCH, BadFile, parsing, size_on_disk
+from sparsedp.data.gate import INDEX, Invalid
 from sparsedp.data.limits import limits
 
 
 def column_names(path: Path) -> list[str]:
-    """The columns of a file, which are public."""
+    """The columns of a file, which are public, without the index of a pandas table."""
     parquet = _pyarrow("pyarrow.parquet")
     size_on_disk(path)
     with parsing(path, "a Parquet file"):
-        names = list(parquet.read_schema(path).names)
+        names = [name for name in parquet.read_schema(path).names if not INDEX.fullmatch(name)]
     limits().check("columns", len(names), str(path))
     return names
 
@@ -32,7 +35,10 @@ def row_group_sizes(path: Path) -> list[int]:
 
 
 def read_row_groups(
-    path: Path, plan: ColumnPlan, groups: Sequence[int] | None = None
+    path: Path,
+    plan: ColumnPlan,
+    groups: Sequence[int] | None = None,
+    invalid: Invalid = "raise",
 ) -> tuple[NDArray[np.float64], NDArray | None]:
     """Features and labels of some row groups, or of the whole file.
 
@@ -43,8 +49,10 @@ def read_row_groups(
         Which columns become which features.
     groups : sequence of int, optional
         All by default.
+    invalid : {"raise", "replace"}
+        As for `read_table`.
     """
-    parquet, arrow = _pyarrow("pyarrow.parquet"), _pyarrow("pyarrow")
+    parquet = _pyarrow("pyarrow.parquet")
     kept = [*plan.numeric, *(position for position, _ in plan.categorical)]
     kept += [] if plan.target is None else [plan.target]
     columns = [plan.names[position] for position in kept]
@@ -57,24 +65,43 @@ def read_row_groups(
             frame = file.read_row_groups(list(groups), columns=columns, use_threads=False)
     numeric = np.empty((frame.num_rows, len(plan.numeric)))
     for j, position in enumerate(plan.numeric):
-        name = plan.names[position]
-        if not (_is_number(frame[name]) or arrow.types.is_decimal(frame[name].type)):
-            raise ValueError(
-                f"{path}: column {name!r} is not numeric; declare its values with "
-                f"categories={{{name!r}: [...]}} or leave it out with drop=[{name!r}]."
-            )
-        numeric[:, j] = frame[name].cast(arrow.float64(), safe=False).to_numpy()
-    codes = [
-        [code_of.get(str(cell), -1) for cell in frame[plan.names[position]].to_pylist()]
-        for position, code_of in plan.categorical
-    ]
+        numeric[:, j] = _numbers(frame[plan.names[position]], plan, position, invalid, str(path))
+    codes = []
+    for column, (position, _) in enumerate(plan.categorical):
+        found = map(_plain, frame[plan.names[position]].to_pylist())
+        codes.append([plan.category(cell, column, invalid, str(path)) for cell in found])
     X = plan.assemble(numeric, codes)
-    if plan.target is None:
-        return X, None
-    labels = frame[plan.names[plan.target]]
-    if _is_number(labels):
-        return X, labels.cast(arrow.float64(), safe=False).to_numpy()
-    return X, label_array(labels.to_pylist())
+    return X, None if plan.target is None else _labels(frame[plan.names[plan.target]])
+
+
+def _numbers(
+    column: Any, plan: ColumnPlan, position: int, invalid: Invalid, where: str
+) -> NDArray[np.float64]:
+    """A column as floats: at once where the file's type is a number, else cell by cell."""
+    arrow = _pyarrow("pyarrow")
+    kind = column.type
+    if _is_number(kind) or arrow.types.is_decimal(kind) or arrow.types.is_null(kind):
+        return column.cast(arrow.float64(), safe=False).to_numpy()
+    texts = (arrow.types.is_string, arrow.types.is_large_string, arrow.types.is_dictionary)
+    if not any(is_text(kind) for is_text in texts):
+        plan.number((), position, "raise", where)  # dates, lists: no cell of these is a number
+    found = [plan.number(cell, position, invalid, where) for cell in column.to_pylist()]
+    return np.array(found, dtype=np.float64)
+
+
+def _labels(column: Any) -> NDArray:
+    """Labels as they are stored: whole numbers exactly, text as text; a missing one is NaN."""
+    whole = _pyarrow("pyarrow").types.is_integer(column.type)
+    if _is_number(column.type) and not (whole and column.null_count):
+        return column.to_numpy()
+    labels = np.empty(len(column), dtype=object)
+    labels[:] = [np.nan if cell is None else _plain(cell) for cell in column.to_pylist()]
+    return labels
+
+
+def _plain(cell: Any) -> Any:
+    """Numbers and text as they are; dates and others in words, as they would be declared."""
+    return cell if cell is None or isinstance(cell, str | Real | Decimal) else str(cell)
 
 
 def _check_size(path: Path, metadata: Any, n_columns: int, groups: Sequence[int] | None) -> None:
@@ -86,9 +113,8 @@ def _check_size(path: Path, metadata: Any, n_columns: int, groups: Sequence[int]
         raise BadFile(TOO_MUCH.format(path=path))
 
 
-def _is_number(column: Any) -> bool:
+def _is_number(kind: Any) -> bool:
     types = _pyarrow("pyarrow").types
-    kind = column.type
     return types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
 
 

@@ -28,7 +28,7 @@ class Piece(Protocol):
         """Where the records come from, for messages."""
         ...
 
-    def read(self) -> tuple[Any, Any]:
+    def read(self, invalid: Invalid = "raise") -> tuple[Any, Any]:
         """Features and targets, as they are stored."""
         ...
 
@@ -47,7 +47,7 @@ class ArrayPiece:
         """Which rows."""
         return f"rows {self.start} to {self.stop}"
 
-    def read(self) -> tuple[Any, Any]:
+    def read(self, invalid: Invalid = "raise") -> tuple[Any, Any]:
         """Slices of both."""
         return self.X[self.start : self.stop], self.y[self.start : self.stop]
 
@@ -70,7 +70,7 @@ class NpzPiece:
         """The file."""
         return str(self.path)
 
-    def read(self) -> tuple[Any, Any]:
+    def read(self, invalid: Invalid = "raise") -> tuple[Any, Any]:
         """All of the file."""
         with NpzFile(self.path) as arrays:
             if self.target not in arrays.names:
@@ -107,9 +107,9 @@ class ParquetPiece:
         """File and row groups."""
         return f"{self.path}, row groups {self.groups[0]} to {self.groups[-1]}"
 
-    def read(self) -> tuple[Any, Any]:
+    def read(self, invalid: Invalid = "raise") -> tuple[Any, Any]:
         """These row groups only."""
-        return read_row_groups(self.path, self.plan, self.groups)
+        return read_row_groups(self.path, self.plan, self.groups, invalid)
 
 
 def parquet_pieces(
@@ -182,6 +182,6 @@ class Gate:
     def read(self, piece: Piece) -> Dataset:
         """Read a block and let it through the gate."""
         try:
-            return self.admit(*piece.read())
+            return self.admit(*piece.read(self.invalid))
         except Exception as error:
             raise LostBlock(f"{piece.label}: {error}") from error

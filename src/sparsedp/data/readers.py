@@ -18,6 +18,7 @@ from scipy import sparse
 
 from sparsedp.data import parquet
 from sparsedp.data.encode import ColumnPlan, label_array
+from sparsedp.data.entries import canonical
 from sparsedp.data.files import (
     COMPRESSED,
     LONGEST_LINE,
@@ -28,6 +29,7 @@ from sparsedp.data.files import (
     reading,
     size_on_disk,
 )
+from sparsedp.data.gate import Invalid
 from sparsedp.data.libsvm import parse_libsvm
 from sparsedp.data.limits import limits
 
@@ -41,7 +43,6 @@ FORMATS = {
     ".npz": "npz",
     ".parquet": "parquet",
 }
-MISSING = frozenset(["", "na", "n/a", "nan", "null", "none", "?"])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,7 +54,7 @@ class Table:
     X : ndarray or csr_array of shape (n, d)
         Features; a missing cell is NaN.
     y : ndarray of shape (n,), or None
-        Labels: floats, or text where a cell is not a number.
+        Labels as the file has them: numbers, or text where a cell is not a number.
     feature_names : tuple of str, or None
     target_name : str, or None
 
@@ -79,8 +80,9 @@ def read_table(
     n_features: int | None = None,
     categories: Mapping[str, Sequence[Any]] | None = None,
     drop: Sequence[str] = (),
+    invalid: Invalid = "raise",
 ) -> Table:
-    """Read a table of records.
+    """Read a table of records, each cell by itself.
 
     Parameters
     ----------
@@ -95,10 +97,15 @@ def read_table(
     n_features : int, optional
         Number of features of a LIBSVM file; the largest index found if not given.
     categories : dict of str to sequence, optional
-        Declared values of text columns (CSV, Parquet). Column "color" with values red and blue
-        becomes the 0/1 columns "color=red" and "color=blue"; any other value is all zeros.
+        Declared values of columns (CSV, Parquet). Column "color" with values red and blue becomes
+        the 0/1 columns "color=red" and "color=blue". Numbers are compared by value: 1 is "1.0" too.
     drop : sequence of str, optional
-        Columns to leave out (CSV, Parquet).
+        Columns to leave out (CSV, Parquet). The index of a pandas table (``__index_level_0__``)
+        is always left out.
+    invalid : {"raise", "replace"}
+        Cells that are no numbers in a numeric column, and values that are missing or not among the
+        declared categories, raise an error that names the column; or become NaN, which the gate
+        replaces by a public value, and all zeros (none of the categories).
 
     Notes
     -----
@@ -116,13 +123,15 @@ def read_table(
     with reading(path):
         if kind == "libsvm":
             with opened(path, whole=True) as handle:
-                X, y = parse_libsvm(handle, str(path), n_features)
+                X, y = parse_libsvm(handle, str(path), n_features, invalid)
             return Table(X, y, None, "label")
         if kind == "npz":
             return _read_npz(path, target or "y")
         if kind == "parquet":
-            return _read_parquet(path, target, categories, drop)
-        return _read_delimited(path, kind, target, categories, drop)
+            plan = ColumnPlan.of(parquet.column_names(path), target, categories, drop, str(path))
+            X, y = parquet.read_row_groups(path, plan, invalid=invalid)
+            return Table(X, y, plan.feature_names, target)
+        return _read_delimited(path, kind, target, categories, drop, invalid)
 
 
 def read_header(path: str | Path, *, format: str | None = None) -> list[str]:
@@ -194,6 +203,7 @@ def _read_delimited(
     target: str | None,
     categories: Mapping[str, Sequence[Any]] | None,
     drop: Sequence[str],
+    invalid: Invalid,
 ) -> Table:
     with opened(path, whole=True) as handle:
         names, reader = _header(path, kind, _decoded(handle, path))
@@ -213,14 +223,14 @@ def _read_delimited(
                         f"{width}; check the delimiter and quotes."
                     )
                 n += 1
+                where = f"{path}, line {reader.line_num}"
                 if pick is not None:
-                    cells = pick(row)[:-1]
                     try:
-                        numeric.extend(list(map(float, cells)))
+                        numeric.extend(list(map(float, pick(row)[:-1])))
                     except ValueError:
-                        numeric.extend(_repaired(cells, plan, path, reader.line_num))
-                for column, (position, code_of) in zip(codes, plan.categorical, strict=True):
-                    column.append(code_of.get(row[position].strip(), -1))
+                        numeric.extend(plan.number(row[p], p, invalid, where) for p in plan.numeric)
+                for column, (position, _) in enumerate(plan.categorical):
+                    codes[column].append(plan.category(row[position], column, invalid, where))
                 if plan.target is not None:
                     labels.append(row[plan.target])
         except csv.Error:
@@ -230,23 +240,6 @@ def _read_delimited(
     X = plan.assemble(np.frombuffer(numeric).reshape(n, len(plan.numeric)), codes)
     y = None if plan.target is None else label_array(labels)
     return Table(X, y, plan.feature_names, target)
-
-
-def _repaired(cells: Sequence[str], plan: ColumnPlan, path: Path, line: int) -> list[float]:
-    values = []
-    for cell, position in zip(cells, plan.numeric, strict=True):
-        text = cell.strip()
-        if text.lower() in MISSING:
-            values.append(np.nan)
-        elif _is_number(text):
-            values.append(float(text))
-        else:
-            name = plan.names[position]
-            raise ValueError(
-                f"{path}, line {line}: column {name!r} is not numeric; declare its values with "
-                f"categories={{{name!r}: [...]}} or leave it out with drop=[{name!r}]."
-            )
-    return values
 
 
 def _read_npz(path: Path, target: str) -> Table:
@@ -307,14 +300,4 @@ def _npz_sparse(path: Path, source: io.BytesIO, arrays: Any) -> Any:
         matrix = sparse.csr_array(parts, shape=shape)
     if matrix.format in ("csr", "csc", "bsr"):
         matrix.check_format(full_check=True)
-    return sparse.csr_array(matrix)
-
-
-def _read_parquet(
-    path: Path,
-    target: str | None,
-    categories: Mapping[str, Sequence[Any]] | None,
-    drop: Sequence[str],
-) -> Table:
-    plan = ColumnPlan.of(parquet.column_names(path), target, categories, drop, str(path))
-    return Table(*parquet.read_row_groups(path, plan), plan.feature_names, target)
+    return canonical(matrix).tocsr()  # SciPy would sum duplicates in an order of its own

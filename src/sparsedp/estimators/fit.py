@@ -158,6 +158,7 @@ def privacy_record(
             "n_nonzero": public.n_nonzero,
             "fit_intercept": settings.fit_intercept,
             "from_public_model": public.initial_weights is not None,
+            "invalid": settings.invalid,
         },
         seeded=seeded,
         notes=(*settings.solver.caveats, *needs, *ASSUMPTIONS),

@@ -147,8 +147,7 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         low, high = self.privacy_.target["lower"], self.privacy_.target["upper"]
-        target = target_numbers(y, (low, high), self.invalid)
-        return super().score(X, np.nan_to_num(target, posinf=high, neginf=low), sample_weight)
+        return super().score(X, target_numbers(y, (low, high), self.invalid), sample_weight)
 
     def _problem(self, X: Any, y: Any, settings: Settings) -> tuple[Dataset, Loss, dict[str, Any]]:
         """Let records through the gate; say what is minimized and what was declared."""

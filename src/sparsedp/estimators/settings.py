@@ -14,6 +14,7 @@ from sparsedp.data.blocks import RecordBlocks
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.cells import opened
 from sparsedp.data.gate import (
+    Invalid,
     check_finite,
     check_type,
     column_names,
@@ -42,6 +43,7 @@ class Settings:
     ledger: Ledger | None
     random_state: Any
     verbose: bool
+    invalid: Invalid = "raise"
 
     @classmethod
     def of(cls, estimator: Any) -> "Settings":
@@ -66,6 +68,8 @@ class Settings:
         k = estimator.n_nonzero
         if k is not None and (not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1):
             raise ValueError(f"n_nonzero must be a whole number of at least 1, got {k!r}")
+        if estimator.invalid not in ("raise", "replace"):
+            raise ValueError(f'invalid must be "raise" or "replace", got {estimator.invalid!r}')
         if estimator.ledger is not None and not isinstance(estimator.ledger, Ledger):
             raise ValueError(f"ledger must be a sparsedp.Ledger, got {estimator.ledger!r}")
         return cls(
@@ -80,6 +84,7 @@ class Settings:
             ledger=estimator.ledger,
             random_state=estimator.random_state,
             verbose=bool(estimator.verbose),
+            invalid=estimator.invalid,
         )
 
     def stream(self) -> KeyStream:

@@ -11,8 +11,17 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit, softmax
 
+from sparsedp.data.cells import opened
 from sparsedp.data.files import read_text
-from sparsedp.data.gate import as_float64, column_names
+from sparsedp.data.gate import (
+    Invalid,
+    as_float64,
+    check_finite,
+    column_names,
+    missing_values,
+    numbers,
+    shape_of,
+)
 from sparsedp.data.linear import linear_predictor
 from sparsedp.privacy.verdict import Verdict, verdict_of
 from sparsedp.release.read import FORMAT, fields_of
@@ -150,6 +159,11 @@ class PublishedModel:
         )
 
     @property
+    def invalid(self) -> Invalid:
+        """What is done with missing and malformed values: the same as in the fit."""
+        return "replace" if self.privacy["model"].get("invalid") == "replace" else "raise"
+
+    @property
     def coef(self) -> dict[int, tuple[float, ...]]:
         """Coefficients by column, one value per output; all others are zero."""
         return {feature.index: feature.coef for feature in self.features}
@@ -191,8 +205,9 @@ class PublishedModel:
             np.array([getattr(feature, name) for feature in self.features], dtype=np.float64)
             for name in ("lower", "upper")
         )
+        missing = missing_values(lower, upper, self.privacy["bounds"].get("row_norm"))
         margins = linear_predictor(
-            values, np.ascontiguousarray(coef.T), np.array(self.intercept), lower, upper
+            values, np.ascontiguousarray(coef.T), np.array(self.intercept), lower, upper, missing
         )
         return margins[:, 0] if margins.shape[1] == 1 else margins
 
@@ -262,24 +277,19 @@ class PublishedModel:
 
     def _columns(self, X: Any, names: Sequence[str] | None) -> Any:
         """The used columns as numbers, in the model's order."""
+        X = opened(X)
         columns = column_names(X)  # None unless X is a data frame
-        if columns is None and not sparse.issparse(X):
-            X = np.asarray(X)
-        if columns is None and X.ndim != 2:
-            raise ValueError("X must have one row per record and one column per feature")
-        support = self._positions(X.shape[1], columns if names is None else names)
-        if sparse.issparse(X):
-            values = X.tocsr()[:, support]  # pyrefly: ignore[missing-attribute]
-            stored = values.data
-        elif columns is not None:
+        support = self._positions(shape_of(X)[1], columns if names is None else names)
+        if columns is not None:
             # Column by column in memory, as NumPy picks columns from an array.
-            values = stored = np.empty((X.shape[0], len(support)), order="F")
+            values = np.empty((X.shape[0], len(support)), order="F")
             for k, j in enumerate(support):
-                values[:, k] = as_float64(X[columns[j]], f"column {columns[j]!r}", "raise")
+                values[:, k] = as_float64(X[columns[j]], f"column {columns[j]!r}", self.invalid)
         else:
-            values = stored = X[:, support].astype(np.float64)
-        if not np.isfinite(stored).all():
-            raise ValueError("X contains NaN or infinity in a feature that the model uses")
+            values = numbers(X, self.invalid, copy=False)
+            values = values.tocsr()[:, support] if sparse.issparse(X) else values[:, support]
+        if self.invalid == "raise":
+            check_finite(values, self.feature_names)
         return values
 
     def _positions(self, n_columns: int, names: Sequence[Any] | None) -> list[int]:

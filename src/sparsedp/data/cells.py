@@ -15,6 +15,9 @@ Cells = Any  # ndarray that its container typed, or a list of single cells
 
 PLAIN = frozenset([float, int, bool])
 
+TRUTH = {"true": "1", "false": "0", "0j": "0"}
+"""What containers and files write for some numbers where another cell is text or complex."""
+
 
 class NotNumbers(TypeError, ValueError):
     """Cells that are no numbers where numbers are needed; names the column, never the cell."""
@@ -30,6 +33,8 @@ def number(cell: Any) -> float | None:
         return np.nan
     if not isinstance(cell, Real | Decimal | np.bool_ | str | bytes):
         return None
+    if isinstance(cell, str):
+        cell = plain_text(cell)
     try:
         with np.errstate(all="ignore"):  # extended precision may overflow to infinity
             return float(cell)
@@ -37,6 +42,12 @@ def number(cell: Any) -> float | None:
         return np.inf if cell > 0 else -np.inf  # pyrefly: ignore[unsupported-operation]
     except Exception:
         return None  # text, or a type whose conversion fails in its own way
+
+
+def plain_text(text: str) -> str:
+    """A number in the usual form where a container wrote it in another, as for booleans."""
+    text = text.strip()
+    return text[1:-4] if text.endswith("+0j)") else TRUTH.get(text.lower(), text)
 
 
 def is_missing(cell: Any) -> bool:
@@ -72,22 +83,25 @@ def cells_of(column: Any) -> Cells:
             typed = _arrow_numbers(column)
         case "polars":
             dtype = column.dtype
-            refuse_dates(dtype, dtype.is_temporal())
+            refuse(dtype, dtype.is_temporal() or dtype.is_nested())
             whole = dtype.is_integer() and column.null_count() == 0
             typed = column.to_numpy() if dtype.is_float() or whole else column.to_list()
         case "pandas":
-            typed = column.to_numpy() if isinstance(column.dtype, np.dtype) else column.tolist()
+            dtype = column.dtype
+            whose = getattr(dtype, "categories", None)  # of a categorical column, the type of these
+            dtype = dtype if whose is None or whose.dtype.kind not in "fc" else whose.dtype
+            typed = column.to_numpy() if isinstance(dtype, np.dtype) else column.tolist()
         case _:
             typed = column if isinstance(column, np.ndarray) else converted(column)
     if isinstance(typed, np.ndarray) and typed.dtype.kind not in "biufc":
-        refuse_dates(typed.dtype, typed.dtype.kind in "mMV")
+        refuse(typed.dtype, typed.dtype.kind in "mMV")
         return typed.tolist()
     return typed
 
 
-def refuse_dates(kind: Any, is_date: bool) -> None:
-    """Refuse a type of columns: as numbers, dates would depend on a unit that nobody declared."""
-    if is_date:
+def refuse(kind: Any, wrong: bool) -> None:
+    """Refuse types of columns that hold dates, whose numbers have a unit, or several values."""
+    if wrong:
         raise ValueError(f"has dtype {kind}: convert it to numbers or to text first.")
 
 
@@ -104,9 +118,12 @@ def rows_of(X: Iterable[Any]) -> list[list[Any]]:
     return rows
 
 
+NO_CELLS = ("timestamp", "date", "time", "duration", "struct", "list", "large_list", "map")
+
+
 def _arrow_numbers(column: Any) -> Cells:
     kind = str(column.type)
-    refuse_dates(kind, kind.startswith(("timestamp", "date", "time", "duration")))
+    refuse(kind, kind.startswith(NO_CELLS))
     whole = kind.removeprefix("u").startswith("int") and column.null_count == 0
     if not whole and kind not in ("float", "double", "halffloat"):
         return column.to_pylist()

@@ -13,12 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsedp.data.cells import Cells, cells_of, is_missing
+from sparsedp.data.cells import Cells, cells_of, is_missing, plain_text
 
 EXACT_BITS = 53
 """A float of at least 2^53 may have been any of several integers, so it stands for none."""
-
-TRUTH = {"true": 1, "false": 0}
 
 
 class Labels:
@@ -46,6 +44,8 @@ class Labels:
         """Which declared value a cell is; -1 if none."""
         try:
             plain = cell.item() if isinstance(cell, np.generic) else cell
+            if isinstance(plain, bytes) and plain not in self._exact:
+                plain = plain.decode()  # Arrow turns all text into bytes because of one cell
             found = self._exact.get(plain, self._exact.get(_stripped(plain)))
             if found is None:
                 found = self._by_number.get(as_number(plain), -1)
@@ -78,9 +78,7 @@ class Labels:
 def as_number(value: Any) -> int | float | None:
     """The number that a value is or reads as: an int where it is whole, exactly; else None."""
     if isinstance(value, str):
-        text = value.strip().lower()
-        if text in TRUTH:
-            return TRUTH[text]
+        text = plain_text(value)
         try:
             if not np.isfinite(float(text)):
                 return None

@@ -30,7 +30,7 @@ N, SPOT = 24, 11
 """Records, and which of them is hostile."""
 NAMES = ("real", "whole", "truth", "large", "tiny")
 BIG = 2**53
-BOX = Bounds(lower=[-3, 0, 0, 0, -1e-300], upper=[4, 9, 1, 2.0**60, 1e-300])
+BOX = Bounds(lower=[-3, 0, 0, 0, -1e-40], upper=[4, 9, 1, 2.0**60, 1e-40])
 NORM = Bounds(lower=-3, upper=4, row_norm=2.0)
 
 CELLS = {
@@ -77,7 +77,7 @@ def harmless():
             int(random.integers(0, 9)),
             bool(random.integers(0, 2)),
             BIG + int(random.integers(0, 99)),
-            float(random.normal()) * 1e-300,
+            float(random.normal()) * 1e-40,
         ]
         for _ in range(N)
     ]

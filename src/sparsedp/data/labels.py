@@ -60,7 +60,9 @@ class Labels:
             return np.fromiter(map(self.code, cells), np.int64, len(cells))
         kind = cells.dtype.kind
         codes = np.full(cells.shape[0], -1, dtype=np.int64)
-        cells = cells.astype({"b": np.int64, "f": np.float64}.get(kind, cells.dtype), copy=False)
+        dtype = {"b": np.int64, "f": np.float64}.get(kind, cells.dtype)
+        with np.errstate(over="ignore"):  # extended precision may overflow to infinity
+            cells = cells.astype(dtype, copy=False)
         for number, code in self._by_number.items():
             large = kind == "f" and abs(number) >= 2**EXACT_BITS
             if not large or isinstance(self.values[code], float):

@@ -225,10 +225,10 @@ def _read_delimited(
                 n += 1
                 where = f"{path}, line {reader.line_num}"
                 if pick is not None:
-                    try:
-                        numeric.extend(list(map(float, pick(row)[:-1])))
-                    except ValueError:
-                        numeric.extend(plan.number(row[p], p, invalid, where) for p in plan.numeric)
+                    values = _floats(pick(row)[:-1])
+                    if values is None:  # raised here, an error would carry one that quotes a cell
+                        values = [plan.number(row[p], p, invalid, where) for p in plan.numeric]
+                    numeric.extend(values)
                 for column, (position, _) in enumerate(plan.categorical):
                     codes[column].append(plan.category(row[position], column, invalid, where))
                 if plan.target is not None:
@@ -240,6 +240,14 @@ def _read_delimited(
     X = plan.assemble(np.frombuffer(numeric).reshape(n, len(plan.numeric)), codes)
     y = None if plan.target is None else label_array(labels)
     return Table(X, y, plan.feature_names, target)
+
+
+def _floats(cells: Sequence[str]) -> list[float] | None:
+    """All cells of a record, if all are numbers: the usual case, and the fast one."""
+    try:
+        return list(map(float, cells))
+    except ValueError:
+        return None
 
 
 def _read_npz(path: Path, target: str) -> Table:

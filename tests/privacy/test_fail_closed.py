@@ -15,8 +15,19 @@ from sparsedp.audit.replay import largest_movements
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Logistic, Multinomial, Squared
-from sparsedp.privacy import PublicFacts
-from sparsedp.solvers import ADMM, IGHT, Lasso, NoisyGD, ObjectivePerturbation, Screened, TwoStage
+from sparsedp.mechanisms import KeyStream, NoisyCurator
+from sparsedp.privacy import Budget, PublicFacts
+from sparsedp.solvers import (
+    ADMM,
+    IGHT,
+    GreedyCoordinateDescent,
+    Lasso,
+    NoisyGD,
+    ObjectivePerturbation,
+    Pursuit,
+    Screened,
+    TwoStage,
+)
 from sparsedp.solvers.clipping import shortened, shrink
 from sparsedp.solvers.regularized import RegularizedObjective
 from tests.cases import LOSSES, N_CLASSES, N_FEATURES, SOLVERS, Table, public_facts, random_table
@@ -188,6 +199,24 @@ class TestPublicModel:
         public = PublicFacts(n_features=6, n_nonzero=3, initial_weights=np.full(7, 1e5))
         with pytest.raises(ValueError, match="L2 norm above 1000"):
             solver.schedule(public)
+
+    @pytest.mark.parametrize("weight", [math.nan, math.inf, 1e13, -1e300])
+    def test_weights_that_arithmetic_does_not_carry_are_refused(self, weight):
+        with pytest.raises(ValueError, match="public model"):
+            PublicFacts(n_features=2, n_nonzero=1, initial_weights=np.array([0.0, weight, 1.0]))
+
+    @pytest.mark.parametrize(
+        "solver",
+        [Pursuit(), NoisyGD(), IGHT(), GreedyCoordinateDescent(step_size=1e12, clip=math.inf)],
+    )
+    def test_large_ones_run(self, solver):
+        data = random_table("squared", 20, 1).dataset()
+        public = replace(
+            public_facts("squared", "add_remove", 20), initial_weights=np.full(7, -1e12)
+        )
+        budget = Budget(solver.schedule(public), epsilon=1.0, delta=1e-6, neighbors="add_remove")
+        door = NoisyCurator(budget, public, KeyStream.from_seed(1))
+        assert np.isfinite(solver.solve(data, Squared(), door).weights).all()
 
     @pytest.mark.parametrize("l1", [0.0, 2.0])
     def test_a_far_center_is_reached(self, l1):

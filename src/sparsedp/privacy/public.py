@@ -6,6 +6,9 @@ import numpy as np
 
 from sparsedp.privacy.neighbors import Neighbors
 
+LARGEST_WEIGHT = 1e12
+"""Of a public model; beyond, doubles are too far apart to tell what records add to it."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class PublicFacts:
@@ -32,7 +35,7 @@ class PublicFacts:
     loss : str or None
         Class of the loss that will be minimized, such as "Logistic"; None if that is left open.
     initial_weights : ndarray or None
-        Weights of a public model to start from, in unit coordinates.
+        Weights of a public model to start from, in unit coordinates; of ordinary size.
     """
 
     n_features: int
@@ -45,6 +48,15 @@ class PublicFacts:
     half_width: float = 1.0
     loss: str | None = None
     initial_weights: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        # Written so that NaN is refused: what cannot be started from is known before the charge.
+        start = self.initial_weights
+        if start is not None and not (np.abs(start) <= LARGEST_WEIGHT).all():
+            raise ValueError(
+                "the public model to start from has weights that are not numbers, or above "
+                f"{LARGEST_WEIGHT:g} for features mapped to [-1, 1]: regularize it"
+            )
 
     @property
     def n_columns(self) -> int:

@@ -9,6 +9,7 @@ from sparsedp.losses import Logistic, Loss, Multinomial
 from sparsedp.mechanisms import Curator
 from sparsedp.privacy import Perturb, PublicFacts, Schedule, Select
 from sparsedp.solvers.solver import (
+    LARGEST,
     Solution,
     check_clip,
     check_positive_integer,
@@ -91,7 +92,9 @@ class GreedyCoordinateDescent:
             )[0]  # released
             # No mean derivative exceeds its bound: more than that is noise.
             mean = float(np.clip(slope / n, -bound, bound))
-            w.flat[entry] -= self.step_size * mean / curvature
+            moved = w.flat[entry] - self.step_size * mean / curvature
+            # Steps far beyond what the curvature bears diverge: they end here, not at infinity.
+            w.flat[entry] = float(np.clip(moved, -LARGEST, LARGEST))
         return Solution(weights=w)
 
 

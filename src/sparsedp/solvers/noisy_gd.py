@@ -90,7 +90,7 @@ class NoisyGD:
         initial = curator.public.initial_weights
         w = np.zeros(curator.public.weights_shape) if initial is None else initial.copy()
         clip = 1.0 if self.clip is None else self.clip
-        n = data.n_records
+        n = max(data.n_records, 1)
         for _ in range(self.n_steps):
             gradient = loss.gradient(data, w, math.inf) / n  # private
             if not curator.noiseless:

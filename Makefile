@@ -1,7 +1,8 @@
 # make demo   a private model and its card in demo-model/, from nothing
 # make test   every check that CI runs
 # make mutants   plant faults one at a time in a scratch copy and see whether tests notice, in half an hour
-# make kills   1,000 kill -9 while ledgers are made and charged, and 32 processes on one, in some ten minutes
+# make kills   1,000 kill -9 while ledgers are made and charged, 1,000 into fits, and 32 processes on one ledger, in twenty minutes
+# make interrupts   how long Ctrl-C takes, at random times in fits and plans, in ten minutes
 # make utility DATA=DIR   benchmarks/utility.md from the data sets in DIR, in about ten minutes
 # make bench [DATA=DIR]   benchmarks/results.md: speed and memory against others, in a quarter of an hour
 PYTHON ?= python3
@@ -12,7 +13,7 @@ JOBS ?= 2
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test check unit mutants kills install utility bench clean
+.PHONY: demo test check unit mutants kills interrupts install utility bench clean
 
 install: .venv/.installed
 .venv/.installed: pyproject.toml setup.py constraints.txt $(KERNELS)
@@ -40,6 +41,10 @@ mutants: install
 
 kills: install
 	$(BIN)/python -m tests.faults.kill_ledger
+	$(BIN)/python -m tests.faults.kill_fit
+
+interrupts: install
+	$(BIN)/python -m tests.faults.interrupts
 
 utility: install
 	test -n "$(DATA)" || { echo "say where the data sets are: make utility DATA=DIR"; exit 2; }

@@ -2,7 +2,6 @@
 
 import os
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -24,13 +23,17 @@ class Child:
     def __init__(
         self, arguments: list[str], folder: Path, prepare: Callable[[], None] = lambda: None
     ) -> None:
-        self.folder, self.started = folder, time.monotonic()
+        self.folder = folder
+        ready, begun = os.pipe()
         sys.stdout.flush()
         self.pid = os.fork()
         if self.pid == 0:
-            self._run(arguments, prepare)
+            self._run(arguments, prepare, begun)
+        os.close(begun)
+        os.read(ready, 1)  # until the command begins
+        os.close(ready)
 
-    def _run(self, arguments: list[str], prepare: Callable[[], None]) -> None:
+    def _run(self, arguments: list[str], prepare: Callable[[], None], begun: int) -> None:
         code = 99
         try:
             os.chdir(self.folder)
@@ -40,6 +43,7 @@ class Child:
             sys.stdout = os.fdopen(1, "w", closefd=False)
             sys.stderr = os.fdopen(2, "w", closefd=False)
             prepare()
+            os.write(begun, b"!")
             try:
                 main(arguments, prog_name="sparsedp")
             except SystemExit as end:

@@ -19,6 +19,12 @@ class BadInput(click.ClickException):
     exit_code = 2
 
 
+class Stopped(click.ClickException):
+    """Ctrl-C; the exit code is the shell's convention."""
+
+    exit_code = 130
+
+
 class Verbs(click.Group):
     """Finds verbs by the name of their file, and turns expected errors into one sentence."""
 
@@ -36,6 +42,8 @@ class Verbs(click.Group):
         """Run a verb. What is not expected here is a bug and shows its traceback."""
         try:
             return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise Stopped("Stopped.") from None
         except click.UsageError as error:
             raise BadInput(_sentence(error.format_message())) from None
         except BrokenPipeError:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from sparsedp.cli import Stopped
 from sparsedp.cli.options import (
     anywhere,
     existing,
@@ -84,7 +85,7 @@ def command(
     """
     from sparsedp.cli import keep
     from sparsedp.cli.output import Output
-    from sparsedp.cli.stopping import accounted
+    from sparsedp.cli.stopping import NOTHING, accounted
 
     folder = Output(output)
     if resume:
@@ -94,7 +95,10 @@ def command(
         _check_given(given)
         check_named(ctx, given["ledger"])
         folder.check(force=force)
-        model = _fit(folder, given, force=force, shown=sys.stderr.isatty() and not as_json)
+        try:
+            model = _fit(folder, given, force=force, shown=sys.stderr.isatty() and not as_json)
+        except KeyboardInterrupt:  # later ones are accounted for
+            raise Stopped(f"Stopped. {NOTHING}") from None
     _show(model, output, as_json=as_json)
 
 

@@ -3,19 +3,16 @@
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from types import FrameType
 from typing import Any
 
 import click
 
+from sparsedp.cli import Stopped
 from sparsedp.cli.output import Output
 
-
-class Stopped(click.ClickException):
-    """Ctrl-C, by the shell's convention."""
-
-    exit_code = 130
+NOTHING = "Nothing was charged."
 
 
 class Unfinished(click.ClickException):
@@ -31,9 +28,10 @@ def accounted(output: Output, ledger: Any) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        sentence = _standing(output, ledger, charged=_charges(ledger) > before)
-        if not output.stored:
-            output.discard()
+        with _deaf():
+            sentence = _standing(output, ledger, charged=_charges(ledger) > before)
+            if not output.stored:
+                output.discard()
         if isinstance(error, KeyboardInterrupt):
             raise Stopped(f"Stopped. {sentence}") from None
         if isinstance(error, click.ClickException) or sentence == NOTHING:
@@ -44,9 +42,6 @@ def accounted(output: Output, ledger: Any) -> Iterator[None]:
         raise
     finally:
         output.release()
-
-
-NOTHING = "Nothing was charged."
 
 
 def _standing(output: Output, ledger: Any, *, charged: bool) -> str:
@@ -72,18 +67,30 @@ def _charges(ledger: Any) -> int:
 @contextmanager
 def uninterrupted() -> Iterator[None]:
     """Let Ctrl-C wait for what takes milliseconds and must not be cut in two."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     waiting: list[int] = []
 
     def wait(number: int, frame: FrameType | None) -> None:
         waiting.append(number)
 
-    before = signal.signal(signal.SIGINT, wait)
+    with _handled(wait):
+        yield
+    if waiting:
+        raise KeyboardInterrupt
+
+
+def _deaf() -> AbstractContextManager[None]:
+    """Ignore Ctrl-C where one has already been heard."""
+    return _handled(signal.SIG_IGN)
+
+
+@contextmanager
+def _handled(handler: Any) -> Iterator[None]:
+    """Put a handler in place of Ctrl-C's, in the main thread, which alone hears it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, handler)
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-    if waiting:
-        raise KeyboardInterrupt

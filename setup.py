@@ -1,6 +1,7 @@
 """Compile the hot loops; without a compiler the package installs all the same and runs on NumPy."""
 
 import os
+import sys
 from pathlib import Path
 
 import numpy
@@ -29,19 +30,27 @@ class BuildIfPossible(build_ext):
             self.warn(f"{ext.name} was not compiled, its NumPy reference is used: {error}")
 
 
-extensions = [
-    Extension(
-        f"sparsedp._kernels.{source.stem}",
+def extension(source, *macros):
+    """One kernel: its module is where its source is."""
+    module = ".".join(source.relative_to("src").with_suffix("").parts)
+    beside = [*source.parent.glob("*.h"), *source.parent.glob("k*.pyx")]
+    return Extension(
+        module,
         [source.as_posix()],
         include_dirs=[numpy.get_include(), KERNELS.as_posix()],
-        depends=[header.as_posix() for header in sorted(KERNELS.glob("*.h"))],
-        define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
+        depends=[path.as_posix() for path in sorted({*KERNELS.glob("*.h"), *beside})],
+        define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION"), *macros],
         # No fast-math: rounding near noise is part of the privacy argument. The last two change no
         # result: nobody reads floating-point traps or errno, and loops with them stay scalar.
         extra_compile_args=["-O3", "-ffp-contract=off", "-fno-trapping-math", "-fno-math-errno"],
     )
-    for source in sorted(KERNELS.glob("*.pyx"))
-]
+
+
+# With every invariant asserted: for tests, so only where the sources are, never in a wheel.
+CHECKED = KERNELS / "walk" / "checked.pyx"
+extensions = [extension(source) for source in sorted(KERNELS.rglob("*.pyx")) if source != CHECKED]
+if {"--inplace", "-i", "editable_wheel", "develop"} & set(sys.argv):
+    extensions.append(extension(CHECKED, ("SPARSEDP_CHECKED", "1"), ("SPARSEDP_PLAIN", "1")))
 directives = {
     "language_level": 3,
     "boundscheck": False,

@@ -1,11 +1,10 @@
-"""The compiled walk against brute force: the same distribution on every path through the kernel.
+"""Selections along a walk against brute force, and through the door of a solver.
 
 Each chi-square test compares the vertices of one step, or of two consecutive steps, with those of
-the plain loop written in NumPy. Seeds are fixed; a test fails below p = 1e-6, its false-alarm rate.
-SPARSEDP_LONG=1 runs ten times as many walks (a few minutes); both forms make more than 200 tests.
+the plain loop written in NumPy. Seeds are fixed; a test fails below p = 1e-8, so that all of them
+together raise a false alarm less than once in 1e6. Exact laws of short walks: test_walk.py.
 """
 
-import os
 import threading
 from fractions import Fraction
 
@@ -21,18 +20,17 @@ from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Logistic, Multinomial, Squared
 from sparsedp.mechanisms import KeyStream, NoisyCurator
 from sparsedp.mechanisms.exact import is_below
-from sparsedp.mechanisms.select import grid_and_rate
 from sparsedp.privacy import Budget, PublicFacts
 from sparsedp.solvers import FrankWolfe
 from sparsedp.solvers.compact import compact_columns
 
 pytestmark = pytest.mark.skipif(not COMPILED, reason="the compiled kernel is not here")
 if COMPILED:
-    from sparsedp._kernels import lazy as kernel
+    from sparsedp._kernels.walk import kernel
 
-N_WALKS = 30_000 if os.environ.get("SPARSEDP_LONG") else 3_000
+N_WALKS = 3_000
 N, D, STEPS, BOUND, RADIUS = 60, 12, 5, 0.5, 3.0
-FALSE_ALARM = 1e-6
+FALSE_ALARM = 1e-8
 LOSSES = {
     "logistic": (Logistic(), 1),
     "squared": (Squared(), 1),
@@ -41,12 +39,8 @@ LOSSES = {
 PATHS = {
     "auto": {},
     "full": {"mode": "full"},
-    "light": {"light_cap": 4.0},
-    "bounded": {"light_cap": 1e-9, "idle": 20.0},
-    "table": {"light_cap": 1e-9, "idle": 0.0, "first_drift": 0.3},
-    "explicit": {"light_cap": 1e-9, "idle": 0.0, "first_drift": 50.0, "mode": "lazy"},
-    "refresh": {"light_cap": 1e-9, "idle": 0.0, "first_drift": 50.0, "patience": 0.0},
-    "resolved": {"margin": 0.9, "light_cap": 0.2},
+    "capped": {"idle": 50.0, "mode": "lazy"},
+    "members": {"idle": 0.0, "first_horizon": 1e5, "mode": "lazy"},
 }
 
 
@@ -67,8 +61,8 @@ def table(loss, layout, seed=1):
     intercept = layout in ("constant", "shifted")
     data = Dataset.clip(storage, y, bounds, intercept=intercept, **how)
     seen = data.columns(np.arange(data.n_columns))
-    # The kernel rounds features to single precision.
-    return data, seen.astype(np.float32).astype(float)
+    # The kernel rounds features.
+    return data, np.rint(seen * 2**14) * 2.0**-14
 
 
 def brute_force(X, y, loss, steepness, steps, laplace, seed):
@@ -98,36 +92,33 @@ def brute_force(X, y, loss, steepness, steps, laplace, seed):
 
 
 def walks(data, loss, steepness, steps, laplace, seed, n_walks, **how):
-    """The same from the kernel, and how often it took which path."""
+    """The same from the kernel."""
     stream = KeyStream.from_seed(seed)
     k = LOSSES[loss][1]
     compact = compact_columns(data)
-    grid, rate = grid_and_rate(steepness, 1.0)
+    rate = Fraction(steepness) * Fraction(BOUND) / 2**28
 
     def settle(word, gap, octaves, weight):
         return is_below(word, rate * gap, Fraction(2**octaves, weight), stream)
 
     chosen = np.empty((n_walks, len(steps)), dtype=np.int64)
-    totals = dict.fromkeys(kernel.COUNTERS, 0)
     start = compact.start(loss, k, BOUND)
     for i in range(n_walks):
-        chosen[i], counters = kernel.walk(
+        chosen[i], _ = kernel.walk(
             compact.columns,
             loss,
             start,
+            k,
             BOUND,
             RADIUS,
             steps,
-            grid,
             float(rate),
             lambda: stream.words(256),
             settle,
             laplace=laplace,
             **how,
         )
-        for name, value in counters.items():
-            totals[name] += value
-    return chosen, totals
+    return chosen
 
 
 def p_value(one, other):
@@ -154,16 +145,17 @@ def p_values(one, other, n_vertices):
 
 CASES = [
     (loss, layout, laplace)
-    for loss, layout in (
-        ("logistic", "sparse"),
-        ("logistic", "dense"),
-        ("logistic", "binary"),
-        ("logistic", "constant"),
-        ("logistic", "shifted"),
-        ("squared", "csc"),
-        ("multinomial", "sparse"),
+    for i, (loss, layout) in enumerate(
+        (
+            ("logistic", "sparse"),
+            ("logistic", "dense"),
+            ("logistic", "constant"),
+            ("logistic", "shifted"),
+            ("squared", "csc"),
+            ("multinomial", "sparse"),
+        )
     )
-    for laplace in (False, True)
+    for laplace in ((False, True) if i < 1 else (i % 2 == 0,))
 ]
 
 
@@ -175,43 +167,9 @@ def test_every_path_has_the_distribution_of_brute_force(loss, layout, laplace):
     steepness = 0.6
     expected = brute_force(X, data.target, loss, steepness, steps, laplace, seed=3)
     for number, (path, how) in enumerate(PATHS.items()):
-        n_walks = N_WALKS // 10 if path == "resolved" else N_WALKS // 2
-        found, totals = walks(data, loss, steepness, steps, laplace, number, n_walks, **how)
+        found = walks(data, loss, steepness, steps, laplace, number, N_WALKS // 3, **how)
         least = min(p_values(found, expected, n_vertices))
-        assert least > FALSE_ALARM, (path, least, totals)
-        forced = {"explicit": "explicit", "refresh": "refreshes", "full": "eager"}
-        if path == "light" and layout in ("sparse", "dense", "csc"):
-            forced["light"] = "light"
-        if path == "resolved" and not laplace:
-            forced["resolved"] = "resolved"
-        assert path not in forced or totals[forced[path]] > 0, (path, totals)
-
-
-def test_a_planted_bias_is_convicted():
-    """Proposals that skip the acceptance test: vertices then follow their bounds, not scores."""
-    data, X = table("logistic", "sparse")
-    steps = 1 / (np.arange(STEPS) + 2)
-    expected = brute_force(X, data.target, "logistic", 0.6, steps, False, seed=3)
-    stream = KeyStream.from_seed(5)
-    compact = compact_columns(data)
-    grid, rate = grid_and_rate(0.6, 1.0)
-    chosen = np.empty((N_WALKS // 2, STEPS), dtype=np.int64)
-    for row in chosen:
-        row[:], _ = kernel.walk(
-            compact.columns,
-            "logistic",
-            compact.start("logistic", 1, BOUND),
-            BOUND,
-            RADIUS,
-            steps,
-            grid,
-            float(rate),
-            lambda: stream.words(256),
-            lambda word, gap, octaves, weight: True,  # what is close counts as accepted
-            margin=1e9,
-            light_cap=4.0,
-        )
-    assert min(p_values(chosen, expected, 2 * D)) < 1e-12
+        assert least > FALSE_ALARM, (path, least)
 
 
 def solved(data, solver, seed):
@@ -272,7 +230,7 @@ def test_steep_scores_of_unlike_columns_are_found(mode, steepness, layout, lapla
     """Weights that differ by more than doubles can hold, and groups of columns that are empty.
 
     A score that is 40 noise scales behind is chosen with a probability below 1e-15 (seed 1);
-    derivatives in single precision move scores by less than 0.002.
+    rounding of derivatives moves scores by less than 4000 * 2^-15 * 0.5 = 0.062.
     """
     random = np.random.default_rng(5)
     n_entries = [3, 30, 300, 2000, 3900]
@@ -281,12 +239,12 @@ def test_steep_scores_of_unlike_columns_are_found(mode, steepness, layout, lapla
     data = Dataset.clip(layout(X), y, Bounds(0, 1), intercept=True, classes=(0, 1))
     seen = data.columns(np.arange(data.n_columns))
     steps = 2 / (np.arange(30) + 3)
-    (chosen,), _ = walks(data, "logistic", steepness, steps, laplace, 1, 1, mode=mode)
+    (chosen,) = walks(data, "logistic", steepness, steps, laplace, 1, 1, mode=mode)
     weights = np.zeros(data.n_columns)
     for vertex, step in zip(chosen, steps, strict=True):
         scores = -seen.T @ np.clip(expit(seen @ weights) - y, -BOUND, BOUND)
         entry, sign = vertex % len(weights), 1 if vertex < len(weights) else -1
-        assert sign * scores[entry] >= np.abs(scores).max() - 40 / steepness - 0.004
+        assert sign * scores[entry] >= np.abs(scores).max() - 40 / steepness - 0.125
         weights *= 1 - step
         weights[entry] += step * sign * RADIUS
 
@@ -294,25 +252,3 @@ def test_steep_scores_of_unlike_columns_are_found(mode, steepness, layout, lapla
 def test_modes_are_checked():
     with pytest.raises(ValueError, match="mode"):
         FrankWolfe(mode="quick")
-
-
-def test_errors_of_the_stream_come_through():
-    data, _ = table("logistic", "sparse")
-    compact = compact_columns(data)
-
-    def broken():
-        raise RuntimeError("no words")
-
-    with pytest.raises(RuntimeError, match="no words"):
-        kernel.walk(
-            compact.columns,
-            "logistic",
-            compact.start("logistic", 1, BOUND),
-            BOUND,
-            RADIUS,
-            np.full(3, 0.5),
-            2.0**-31,
-            1e-11,
-            broken,
-            None,
-        )

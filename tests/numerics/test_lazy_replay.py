@@ -4,15 +4,12 @@ import numpy as np
 import pytest
 from scipy.sparse import csc_array, csr_array
 
-from sparsedp._kernels import COMPILED
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Logistic, Multinomial, Squared
 from sparsedp.mechanisms.lazy import scores_along
 from sparsedp.sets import L1Ball
 from sparsedp.solvers.vertex_walk import VertexWalk
-
-pytestmark = pytest.mark.skipif(not COMPILED, reason="the compiled kernel is not here")
 
 N, D, N_STEPS = 80, 9, 12
 LOSSES = {"logistic": Logistic(), "squared": Squared(), "multinomial": Multinomial(3)}
@@ -53,6 +50,6 @@ def test_scores_along_a_walk_are_those_of_the_plain_loop(loss, layout, intercept
     found = scores_along(walk.compact(), vertices)
     assert found.shape == (N_STEPS, size)
     for scores, vertex in zip(found, vertices, strict=True):
-        # Single precision: N terms, each off by 2^-23 or so.
-        np.testing.assert_allclose(scores, walk.scores(), atol=N * 2.0**-21)
+        # Entries, derivatives and with them margins are off by half a unit of 2^-14 or so.
+        np.testing.assert_allclose(scores, walk.scores(), atol=N * 20 * 2.0**-14)
         walk.advance(int(vertex))

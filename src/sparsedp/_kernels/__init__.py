@@ -10,12 +10,12 @@ _NAMES = (
     "compose",
     "coordinate",
     "entries",
-    "lazy",
     "levels",
     "norms",
     "products",
     "sample",
     "slopes",
+    "walk.kernel",
 )
 
 COMPILED: bool = os.environ.get("SPARSEDP_BACKEND") != "reference" and all(

@@ -6,13 +6,15 @@ from fractions import Fraction
 import numpy as np
 
 from sparsedp._kernels import COMPILED
+from sparsedp._kernels.walk.records import ONE
 from sparsedp.mechanisms.entropy import KeyStream
 from sparsedp.mechanisms.exact import is_below
-from sparsedp.mechanisms.select import grid_and_rate
 from sparsedp.mechanisms.walk import CompactWalk
 
 if COMPILED:
-    from sparsedp._kernels import lazy as kernel
+    from sparsedp._kernels.walk import kernel
+else:
+    from sparsedp._kernels.walk import reference as kernel
 
 _BLOCK = 1024  # random words that the kernel gets at a time
 
@@ -40,16 +42,37 @@ def exponential_walk(
 
     Notes
     -----
-    *Privacy.* Each selection is bounded range with exactly epsilon0, as those of
-    `exponential_mechanism`: same grid, same weights, no floating point in what is decided. How
-    long a walk takes depends on the records.
+    *Privacy.* Each selection is bounded range with exactly epsilon0: scores are whole numbers, one
+    record moves them by at most ``2**28``, no floating point is in what is decided. How long a walk
+    takes depends on the records.
     """
-    grid, rate = grid_and_rate(epsilon0, score_range)
+    rate = unit_rate(epsilon0, walk.bound, score_range)
 
     def settle(word: int, gap: int, octaves: int, weight: int) -> bool:
         return is_below(word, rate * gap, Fraction(2**octaves, weight), stream)
 
-    return _run(walk, grid, float(rate), settle, stream, laplace=False)
+    return _run(walk, float(rate), settle, stream, laplace=False)
+
+
+def unit_rate(epsilon0: float, bound: float, score_range: float) -> Fraction:
+    """The log weight of one unit of score.
+
+    Parameters
+    ----------
+    epsilon0 : float
+        Cost of a selection.
+    bound : float
+        What one record adds to a score at most: ``ONE * ONE`` units.
+    score_range : float
+        How much more one candidate's score can move than another's, at most: over both signs, twice
+        the bound if a record is added, four times if one is replaced.
+    """
+    if not 0 < epsilon0 <= 2.0**100:
+        raise ValueError(f"epsilon0 must be positive and of ordinary size, got {epsilon0}")
+    if not 2 * bound <= score_range < math.inf:
+        raise ValueError("over both signs one record moves scores by twice the bound, or more")
+    n_units = Fraction(score_range) / Fraction(bound) * ONE**2
+    return Fraction(epsilon0) / n_units
 
 
 def laplace_walk(walk: CompactWalk, scale: float, stream: KeyStream) -> np.ndarray:
@@ -70,23 +93,22 @@ def laplace_walk(walk: CompactWalk, scale: float, stream: KeyStream) -> np.ndarr
     """
     if not 0 < scale < math.inf:
         raise ValueError(f"scale must be positive and finite, got {scale}")
-    grid = math.ldexp(1.0, math.frexp(walk.bound)[1] - 32)  # far below the noise
 
     def settle(word: int, gap: int, octaves: int, weight: int) -> bool:
         raise AssertionError("Laplace noise is decided in floating point")
 
-    return _run(walk, grid, grid / scale, settle, stream, laplace=True)
+    return _run(walk, walk.bound / ONE**2 / scale, settle, stream, laplace=True)
 
 
-def _run(walk: CompactWalk, grid, rate, settle, stream: KeyStream, *, laplace: bool) -> np.ndarray:
+def _run(walk: CompactWalk, rate, settle, stream: KeyStream, *, laplace: bool) -> np.ndarray:
     chosen, _ = kernel.walk(
         walk.columns,
         walk.loss,
         walk.start,
+        walk.n_outputs,
         walk.bound,
         walk.radius,
         walk.steps,
-        grid,
         rate,
         lambda: stream.words(_BLOCK),
         settle,
@@ -109,10 +131,10 @@ def scores_along(walk: CompactWalk, vertices: np.ndarray) -> np.ndarray:
     Returns
     -------
     ndarray of shape (n_steps, n_columns * n_outputs)
-        Of the positive vertices, before rounding; negative ones have minus that. Private: a walk
-        never computes most of them.
+        Of the positive vertices; negative ones have minus that. Private: a walk never computes most
+        of them.
     """
-    n_outputs = walk.start.shape[1]
-    return kernel.scores_along(
-        walk.columns, walk.loss, n_outputs, walk.bound, walk.radius, walk.steps, vertices
+    units = kernel.scores_along(
+        walk.columns, walk.loss, walk.n_outputs, walk.bound, walk.radius, walk.steps, vertices
     )
+    return units * (walk.bound / ONE**2)

@@ -16,11 +16,12 @@ class CompactWalk:
 
     Parameters
     ----------
-    columns : sparsedp._kernels.lazy.Columns
-        The records by columns.
+    columns : sparsedp._kernels.walk.records.Records
+        The records by columns, in whole numbers.
     loss : {"logistic", "squared", "multinomial"}
-    start : ndarray of shape (n_columns, n_outputs)
-        Sums of derivatives times entries at weights zero.
+    start : ndarray of int64, shape (n_columns * n_outputs,)
+        Scores at weights zero.
+    n_outputs : int
     bound : float
         Derivatives are clipped to it: what one record adds to a score at most. Public.
     radius : float
@@ -34,6 +35,7 @@ class CompactWalk:
     columns: Any
     loss: str
     start: np.ndarray
+    n_outputs: int
     bound: float
     radius: float
     steps: np.ndarray

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sparsedp._kernels.walk.records import MOST_ENTRIES, MOST_OUTPUTS
 from sparsedp.data.blocked import BlockedDataset
 from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Logistic, Loss, Multinomial, Squared
@@ -15,7 +16,6 @@ COMPACT_LOSSES: dict[type, str] = {
     Squared: "squared",
     Multinomial: "multinomial",
 }
-MOST_OUTPUTS = 1024  # of the compiled kernel
 
 
 class VertexWalk:
@@ -78,7 +78,10 @@ class VertexWalk:
     def compact(self) -> CompactWalk | None:
         """The walk for the compiled kernel, if its derivatives have the same bound everywhere."""
         loss, reach = COMPACT_LOSSES.get(type(self._loss)), self._lasting_reach
-        if loss is None or reach is None or self._loss.n_outputs > MOST_OUTPUTS:
+        n_outputs = self._loss.n_outputs
+        if loss is None or reach is None or n_outputs > MOST_OUTPUTS:
+            return None
+        if self._data.n_columns * n_outputs > MOST_ENTRIES:
             return None
         columns = compact_columns(self._data)
         if columns is None:
@@ -86,7 +89,8 @@ class VertexWalk:
         return CompactWalk(
             columns.columns,
             loss,
-            columns.start(loss, self._loss.n_outputs, reach),
+            columns.start(loss, n_outputs, reach),
+            n_outputs,
             reach,
             self._ball.radius,
             self._steps,

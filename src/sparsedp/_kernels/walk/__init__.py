@@ -1,0 +1,1 @@
+"""Selections along a walk: whole-number scores, certificates, levels (mechanisms/lazy.md)."""

@@ -1,0 +1,95 @@
+/* Debug build: every invariant that the proof in lazy.md uses, at every step, against derivatives and
+   scores computed afresh. The first that does not hold is named and ends the walk. */
+#ifndef SPARSEDP_WALK_CHECK_H
+#define SPARSEDP_WALK_CHECK_H
+
+#include "levels.h"
+
+#define MUST(what)                                                                                 \
+    do {                                                                                           \
+        if (!(what) && !s->broken) s->broken = #what, s->failed = 1;                               \
+    } while (0)
+
+/* The score of an entry from derivatives r, term by term. */
+static int64_t plain_score(const walk_t *s, int64_t e, const int32_t *r) {
+    const records_t *m = s->m;
+    int64_t k = e / s->n_outputs, sum = 0;
+    r += e % s->n_outputs * m->n;
+    if (!m->indptr) {
+        for (int64_t i = 0; i < m->n; i++) sum -= (int64_t)m->x[k * m->n + i] * r[i];
+        return sum;
+    }
+    for (int64_t i = 0; m->base[k] && i < m->n; i++) sum -= (int64_t)m->base[k] * r[i];
+    for (int64_t p = m->indptr[k]; p < m->indptr[k + 1]; p++)
+        sum -= (int64_t)(m->x[p] - m->base[k]) * r[row_at(m, p)];
+    return sum;
+}
+
+static void check_clocks(walk_t *s, const int32_t *r) {
+    int64_t n = s->m->n * s->n_outputs;
+    double now = ahead(s);
+    for (int64_t i = 0; i < n; i++) MUST(isfinite(s->v[i]) && r[i] <= ONE && r[i] >= -ONE);
+    MUST(!s->fresh || memcmp(r, s->r, 4 * (size_t)n) == 0);
+    MUST(s->scale * sqrt(squared_norm(s->v, n)) <= s->length * (1 + 1e-9) + 1e-300);         /* I1 */
+    MUST(sqrt((double)squared_distance(r, s->r, n)) <= now + 1e-9);                          /* I2 */
+    MUST(sqrt((double)squared_distance(r, s->origin, n)) <= s->away + now + 1e-9);           /* I3 */
+    MUST(s->built_for == -1 ? s->moved + now <= s->moved_limit : s->built_for == s->t);      /* I4 */
+    MUST(s->all == (s->built_for == s->t));
+}
+
+/* What one candidate must fulfill: a level of its own, bounds that hold, E no less than W. */
+static void check_candidate(walk_t *s, int64_t c, int l, const int32_t *r, uint8_t *found) {
+    int known = c >= 0 && c < 2 * s->size && !found[c];
+    MUST(known);                                                                             /* I6 */
+    if (!known) return;
+    found[c] = 1;
+    int64_t q = plain_score(s, c / 2, r);
+    double lo, hi;
+    int exact = interval(s, c / 2, &lo, &hi);
+    MUST(exact ? s->seen[c / 2] == q : lo <= (double)q && (double)q <= hi);                  /* I7 */
+    MUST(!s->all || exact);
+    long double gap = (long double)(c & 1 ? -q : q) - (long double)s->top;
+    MUST((long double)s->rate * gap <= logl((long double)s->weight[l]) - s->octaves * logl(2) + 1e-9L); /* I8 */
+}
+
+static void check(walk_t *s) {
+    if (s->failed) return;
+    int64_t n = s->m->n * s->n_outputs, count = 0;
+    int32_t *r = malloc(4 * (size_t)n);
+    uint8_t *found = calloc((size_t)(2 * s->size), 1);
+    MUST(r && found);
+    if (r && found) {
+        slopes(s->loss, s->v, s->scale, s->m->target, s->unit, s->m->n, s->n_outputs, r);
+        check_clocks(s, r);
+        uint64_t total = 0;
+        for (int l = 0; l <= s->bottom; l++) {
+            MUST(s->weight[l] >= 1 &&
+                 logl((long double)s->weight[l]) >= (s->octaves - 0.25L * l) * logl(2) - 1e-17L);
+            total += (uint64_t)(s->members[l] + s->capped[l]) * s->weight[l];
+            for (int64_t i = 0; i < s->members[l] + s->capped[l]; i++, count++)
+                check_candidate(s,
+                                i < s->members[l] ? s->candidate[s->place[l] + i]
+                                                  : 2 * s->capped_from[l] + i - s->members[l],
+                                l, r, found);
+        }
+        MUST(total == s->total && total < (1ULL << 62));                                     /* I5 */
+        MUST(count == 2 * s->size);                                                          /* I6 */
+    }
+    free(r), free(found);
+}
+
+static double chance(const walk_t *s, double h, double per);
+
+/* A decision that bounds settled is the one that the score gives. */
+static void check_squeeze(walk_t *s, int64_t e, double sign, double u, double per, int answer) {
+    int64_t n = s->m->n * s->n_outputs;
+    int32_t *r = malloc(4 * (size_t)n);
+    MUST(r);
+    if (!r) return;
+    slopes(s->loss, s->v, s->scale, s->m->target, s->unit, s->m->n, s->n_outputs, r);
+    double p = chance(s, s->rate * (sign * (double)plain_score(s, e, r) - (double)s->top), per);
+    MUST(answer ? u < p * (1 + 1e-9) : u > p * (1 - 1e-9));                                  /* I9 */
+    free(r);
+}
+
+#endif

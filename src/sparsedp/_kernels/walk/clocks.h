@@ -1,0 +1,73 @@
+/* The point of the walk, and how far derivatives have moved.
+
+   At a pass all derivatives are computed, and distances are exact sums. Between passes
+   |r - r_pass| <= ahead: Lipschitz constant times the length of the path, plus rounding. */
+#ifndef SPARSEDP_WALK_CLOCKS_H
+#define SPARSEDP_WALK_CLOCKS_H
+
+#include "state.h"
+
+static inline double ahead(const walk_t *s) {
+    return s->since > 0 ? least(s->since + s->rounding, s->farthest) : 0;
+}
+
+static inline double distance(const int32_t *a, const int32_t *b, int64_t n) {
+    return sqrt((double)squared_distance(a, b, n)) * (1 + 1e-12);
+}
+
+static void settle_slopes(walk_t *s) { /* what follows from r */
+    int64_t n = s->m->n;
+    for (int c = 0; c < s->n_outputs; c++) {
+        int64_t sum = 0;
+        for (int64_t i = 0; i < n; i++) sum += s->r[c * n + i];
+        s->sum_r[c] = sum;
+    }
+    if (!s->m->indptr)
+        for (int64_t i = 0; i < n * s->n_outputs; i++) s->narrow_r[i] = (int16_t)s->r[i];
+    s->since = 0, s->fresh = 1;
+}
+
+/* Compute all derivatives. */
+static void pass(walk_t *s) {
+    if (s->fresh) return;
+    int64_t size = s->m->n * s->n_outputs;
+    slopes(s->loss, s->v, s->scale, s->m->target, s->unit, s->m->n, s->n_outputs, s->spare);
+    s->moved += distance(s->spare, s->r, size);
+    s->away = distance(s->spare, s->origin, size);
+    int32_t *old = s->r;
+    s->r = s->spare, s->spare = old;
+    s->length = s->scale * sqrt(squared_norm(s->v, size)) * (1 + 1e-7);
+    settle_slopes(s);
+    s->counters[PASSES]++;
+    spend(s, TIME_ROW * (double)size, 0);
+}
+
+/* Go a part of the way to a vertex. */
+static void advance(walk_t *s, int64_t e, double sign, double step) {
+    int64_t n = s->m->n;
+    double far = s->radius * s->l2[e] / ONE, part = step + 0x1p-40; /* rounding of the margins */
+    s->since += s->lipschitz * part * (far + s->length) * (1 + 1e-9);
+    s->length = ((1 - step) * s->length + step * far) * (1 + 1e-9);
+    s->scale *= 1 - step;
+    if (s->scale < 0x1p-60) {
+        for (int64_t i = 0; i < n * s->n_outputs; i++) s->v[i] *= s->scale;
+        s->scale = 1;
+    }
+    add_column(s->m, e / s->n_outputs, sign * step * s->radius / s->scale / ONE, s->v + e % s->n_outputs * n);
+    s->fresh = 0;
+}
+
+/* The point where all weights are zero, which is also the first origin. */
+static void begin_clocks(walk_t *s) {
+    int64_t size = s->m->n * s->n_outputs;
+    double root = sqrt((double)size) * (1 + 1e-12);
+    s->scale = 1, s->unit = (float)(ONE / s->bound);
+    s->lipschitz = LIPSCHITZ[s->loss] * ONE / s->bound * (1 + 1e-6);
+    s->rounding = (1 + 1e-6 + 2 * SLIP[s->loss] * ONE / s->bound) * root;
+    s->farthest = 2 * ONE * root;
+    slopes(s->loss, s->v, 1, s->m->target, s->unit, s->m->n, s->n_outputs, s->r);
+    memcpy(s->origin, s->r, 4 * (size_t)size);
+    settle_slopes(s);
+}
+
+#endif

@@ -1,0 +1,97 @@
+/* The records by column, columns in the order of their L1 norms; shared by all walks on them. */
+#ifndef SPARSEDP_WALK_RECORDS_H
+#define SPARSEDP_WALK_RECORDS_H
+
+#include "units.h"
+
+typedef struct {
+    int64_t n, d;
+    const int64_t *indptr;  /* NULL for dense records, which are all entries, column after column */
+    const uint16_t *narrow; /* numbers of records in 16 bits, or */
+    const int32_t *wide;    /* in 32 */
+    const int16_t *x;       /* stored entries, within ONE */
+    const int16_t *base;    /* what entries that are not stored are, by column */
+    const float *target;
+} records_t;
+
+static inline int64_t row_at(const records_t *m, int64_t p) { return m->narrow ? m->narrow[p] : m->wide[p]; }
+
+static inline int64_t column_size(const records_t *m, int64_t k) {
+    return m->indptr ? m->indptr[k + 1] - m->indptr[k] : m->n;
+}
+
+/* Sums of stored entries times derivatives. Terms are at most 2^28: four fit into 32 bits. */
+#define SPARSE_SUM(NAME, INDEX)                                                                    \
+    WIDE static int64_t NAME(const INDEX *restrict rows, const int16_t *restrict x, int64_t size,  \
+                             const int32_t *restrict r) {                                          \
+        int64_t sum = 0, p = 0;                                                                    \
+        for (; p + 64 <= size; p += 64) {                                                          \
+            int32_t part[16];                                                                      \
+            for (int l = 0; l < 16; l++) part[l] = x[p + l] * r[rows[p + l]];                      \
+            for (int q = 16; q < 64; q += 16)                                                      \
+                for (int l = 0; l < 16; l++) part[l] += x[p + q + l] * r[rows[p + q + l]];         \
+            for (int l = 0; l < 16; l++) sum += part[l];                                           \
+        }                                                                                          \
+        for (; p < size; p++) sum += x[p] * r[rows[p]];                                            \
+        return sum;                                                                                \
+    }
+SPARSE_SUM(sum_narrow, uint16_t)
+SPARSE_SUM(sum_wide, int32_t)
+
+WIDE static int64_t sum_dense(const int16_t *restrict x, const int16_t *restrict r, int64_t n) {
+    int64_t sum = 0, i = 0;
+    for (; i + 64 <= n; i += 64) {
+        int32_t part[16];
+        for (int l = 0; l < 16; l++)
+            part[l] = (x[i + l] * r[i + l] + x[i + 16 + l] * r[i + 16 + l]) +
+                      (x[i + 32 + l] * r[i + 32 + l] + x[i + 48 + l] * r[i + 48 + l]);
+        for (int l = 0; l < 16; l++) sum += part[l];
+    }
+    for (; i < n; i++) sum += x[i] * r[i];
+    return sum;
+}
+
+/* The score of column k from the derivatives of one output, also in 16 bits, and their sum. */
+static int64_t score_of(const records_t *m, int64_t k, const int32_t *r, const int16_t *narrow_r,
+                        int64_t sum_r) {
+    if (!m->indptr) return -sum_dense(m->x + k * m->n, narrow_r, m->n);
+    int64_t p = m->indptr[k], size = column_size(m, k), base = m->base[k], sum = base * sum_r;
+    sum += m->narrow ? sum_narrow(m->narrow + p, m->x + p, size, r) : sum_wide(m->wide + p, m->x + p, size, r);
+    for (int64_t q = p; base && q < p + size; q++) sum -= base * r[row_at(m, q)];
+    return -sum;
+}
+
+#define CHUNK 256
+/* The score of a column without a base, derivatives computed where they are needed; one output. */
+WIDE static int64_t score_on_the_fly(const records_t *m, int64_t k, int loss, const double *restrict v,
+                                     double scale, float unit) {
+    int64_t sum = 0;
+    double margin[CHUNK];
+    float target[CHUNK];
+    for (int64_t p = m->indptr[k]; p < m->indptr[k + 1]; p += CHUNK) {
+        int64_t size = m->indptr[k + 1] - p < CHUNK ? m->indptr[k + 1] - p : CHUNK;
+        for (int64_t q = 0; q < size; q++) {
+            int64_t i = row_at(m, p + q);
+            margin[q] = scale * v[i], target[q] = m->target[i];
+        }
+        if (loss == LOGISTIC)
+            for (int64_t q = 0; q < size; q++) sum += m->x[p + q] * logistic(margin[q], target[q], unit);
+        else
+            for (int64_t q = 0; q < size; q++) sum += m->x[p + q] * squared(margin[q], target[q], unit);
+    }
+    return -sum;
+}
+
+/* Move v toward a column: v += jump * x. */
+static void add_column(const records_t *m, int64_t k, double jump, double *restrict v) {
+    if (!m->indptr) {
+        const int16_t *restrict x = m->x + k * m->n;
+        for (int64_t i = 0; i < m->n; i++) v[i] += jump * x[i];
+        return;
+    }
+    int base = m->base[k];
+    for (int64_t i = 0; base && i < m->n; i++) v[i] += jump * base;
+    for (int64_t p = m->indptr[k]; p < m->indptr[k + 1]; p++) v[row_at(m, p)] += jump * (m->x[p] - base);
+}
+
+#endif

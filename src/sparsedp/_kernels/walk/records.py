@@ -1,0 +1,105 @@
+"""The records of a walk in whole numbers: arrays that the kernel and its reference share."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+ONE = 2**14
+"""An entry of 1, and a derivative at its bound, in their units."""
+LOSSES = {"logistic": 0, "squared": 1, "multinomial": 2}
+MOST_OUTPUTS = 1024
+MOST_RECORDS = 2**28
+MOST_ENTRIES = 2**30
+LARGEST_RADIUS = 2.0**100
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """Columns in the order of their L1 norms; entries are whole numbers of 1 / ONE. Private.
+
+    Parameters
+    ----------
+    n_records : int
+    x : ndarray of int16
+        Entries within ONE: dense (n_columns, n_records), or those that are stored.
+    indptr, rows : ndarray or None
+        Compressed columns: int64, and uint16 or int32; None for dense records.
+    base : ndarray of int16 or None
+        What the entries of each column are that are not stored.
+    target : ndarray of float32
+    order : ndarray of int64
+        Which feature each column is.
+    """
+
+    n_records: int
+    x: np.ndarray
+    indptr: np.ndarray | None
+    rows: np.ndarray | None
+    base: np.ndarray | None
+    target: np.ndarray
+    order: np.ndarray
+    l1: np.ndarray
+    """L1 norms, exact; they must not decrease."""
+    l2: np.ndarray
+    """L2 norms, rounded up."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.n_records <= MOST_RECORDS:
+            raise ValueError("a walk needs records, and no more than sums of whole numbers hold")
+        if self.x.size and not (self.x.min() >= -ONE and self.x.max() <= ONE):
+            raise ValueError("entries must lie in [-1, 1]")
+        if (np.diff(self.l1) < 0).any():
+            raise ValueError("columns must lie in the order of their L1 norms")
+
+    @property
+    def n_columns(self) -> int:
+        """Columns, the constant one included."""
+        return len(self.order)
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory of the copy."""
+        arrays = (self.x, self.indptr, self.rows, self.base, self.target, self.order)
+        return sum(array.nbytes for array in (*arrays, self.l1, self.l2) if array is not None)
+
+    def by_feature(self, scores: np.ndarray, n_outputs: int) -> np.ndarray:
+        """Scores (..., n_columns * n_outputs) in the order of features instead of columns."""
+        shape = (*scores.shape[:-1], self.n_columns, n_outputs)
+        found = np.empty(shape, dtype=scores.dtype)
+        found[..., self.order, :] = scores.reshape(shape)
+        return found.reshape(scores.shape)
+
+    def vertices(self, candidates: np.ndarray, n_outputs: int) -> np.ndarray:
+        """Candidates 2 * entry + negative as numbers of vertices."""
+        entry, negative = candidates >> 1, candidates & 1
+        feature = self.order[entry // n_outputs] * n_outputs + entry % n_outputs
+        return feature + negative * (self.n_columns * n_outputs)
+
+    def candidates(self, vertices: np.ndarray, n_outputs: int) -> np.ndarray:
+        """The other way around."""
+        size = self.n_columns * n_outputs
+        column = np.empty(self.n_columns, dtype=np.int64)
+        column[self.order] = np.arange(self.n_columns)
+        feature = vertices % size
+        entry = column[feature // n_outputs] * n_outputs + feature % n_outputs
+        return 2 * entry + (vertices >= size)
+
+
+def check(
+    records: Records, loss: str, n_outputs: int, bound: float, radius: float, steps: np.ndarray
+) -> None:
+    """Refuse what the proof does not cover; all of this is public."""
+    if loss not in LOSSES or not 1 <= n_outputs <= MOST_OUTPUTS:
+        raise ValueError("the walk knows logistic, squared and multinomial loss, 1024 outputs")
+    if loss != "multinomial" and n_outputs != 1:
+        raise ValueError(f"{loss} loss has one output, got {n_outputs}")
+    if records.n_columns * n_outputs > MOST_ENTRIES:
+        raise ValueError(f"a walk chooses among at most {MOST_ENTRIES} entries")
+    if not 2.0**-60 <= bound <= 2.0**60:
+        raise ValueError(f"the bound on derivatives must be of ordinary size, got {bound}")
+    if not 0 < radius <= LARGEST_RADIUS:
+        raise ValueError(f"radius must be positive and at most {LARGEST_RADIUS:g}, got {radius}")
+    if not (np.ndim(steps) == 1 and len(steps) < 2**31 - 1):
+        raise ValueError("steps must be a vector")
+    if not bool(((steps > 0) & (steps <= 1)).all()):
+        raise ValueError("every step must lie in (0, 1]")

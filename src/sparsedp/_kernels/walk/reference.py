@@ -1,0 +1,188 @@
+"""The walk without a compiler: the same law, every score computed in every step.
+
+Scores are those of the kernel to the last bit: plain IEEE operations in the same order.
+"""
+
+import math
+
+import numpy as np
+
+from sparsedp._kernels.walk.records import ONE, Records, check
+
+_F = np.float32
+_SHIFT = _F(12582912.0)  # adding it rounds to a whole number, found in the lowest bits
+_OCTAVES = 40
+_LN2 = math.log(2)
+
+
+def exp_single(x):
+    """The exponential in single precision, within 2**-20 for |x| <= 80, else that of an end."""
+    x = np.clip(x, _F(-80), _F(80)).astype(_F)
+    shifted = x * _F(1.44269504) + _SHIFT
+    halvings = shifted - _SHIFT
+    rest = (x - halvings * _F(0.693359375)) + halvings * _F(2.12194440e-4)
+    p = np.full_like(x, _F(1) / _F(720))
+    for c in (_F(1) / _F(120), _F(1) / _F(24), _F(1) / _F(6), _F(0.5), _F(1), _F(1)):
+        p = p * rest + c
+    exponent = shifted.view(np.uint32) << np.uint32(23)
+    return (p.view(np.uint32) + exponent).view(_F)
+
+
+def slopes(loss, v, scale, target, bound):
+    """Derivatives (n_outputs, n) in units of bound / ONE at margins scale * v."""
+    unit = _F(ONE / bound)
+    if loss == "logistic":
+        margins = (scale * v).astype(_F)
+        r = (_F(1) / (_F(1) + exp_single(-margins)) - target) * unit
+    elif loss == "squared":
+        r = (scale * v - target) * np.float64(unit)
+    else:
+        p = exp_single((scale * (v - v.max(axis=0))).astype(_F))
+        total = np.zeros(v.shape[1])
+        for row in p:
+            total += row
+        label = np.arange(len(v))[:, None] == np.clip(target, 0, len(v) - 1).astype(int)
+        own = np.where(label, p, _F(0)).sum(axis=0)
+        miss = np.maximum(total - own, 0) / total
+        with np.errstate(divide="ignore"):
+            per = np.where(miss * unit > ONE, ONE / miss, np.float64(unit))
+        r = (np.where(label, -miss, p / total) * per).astype(_F)
+    return np.rint(np.clip(r, -ONE, ONE)).astype(np.int64)
+
+
+class _Point:
+    """Where a walk is, and the scores there."""
+
+    def __init__(self, records: Records, loss, n_outputs, bound, radius, steps):
+        check(records, loss, n_outputs, bound, radius, steps)
+        self.records, self.loss, self.bound, self.radius = records, loss, bound, radius
+        self.v, self.scale = np.zeros((n_outputs, records.n_records)), 1.0
+        if records.indptr is not None:
+            sizes = np.diff(records.indptr)
+            self.rows = records.rows[: sizes.sum()]
+            self.column = np.repeat(np.arange(records.n_columns), sizes)
+            self.over = (
+                records.x[: sizes.sum()].astype(np.int64)
+                - records.base.astype(np.int64)[self.column]
+            )
+
+    def scores(self):
+        """All of them, column after column."""
+        m = self.records
+        r = slopes(self.loss, self.v, self.scale, m.target, self.bound)
+        sums = np.empty((m.n_columns, len(r)), dtype=np.int64)
+        if m.indptr is None:
+            for k in range(m.n_columns):
+                sums[k] = r @ m.x[k].astype(np.int64)
+        else:
+            for c, derivative in enumerate(r):
+                sums[:, c] = m.base.astype(np.int64) * derivative.sum()
+                np.add.at(sums[:, c], self.column, self.over * derivative[self.rows])
+        return -sums.reshape(-1)
+
+    def advance(self, candidate, step):
+        """Go a part of the way to a vertex."""
+        m = self.records
+        entry, sign = candidate // 2, -1.0 if candidate % 2 else 1.0
+        self.scale *= 1 - step
+        if self.scale < 2.0**-60:
+            self.v *= self.scale
+            self.scale = 1.0
+        jump = sign * step * self.radius / self.scale / ONE
+        k, v = entry // len(self.v), self.v[entry % len(self.v)]
+        if m.indptr is None:
+            v += jump * m.x[k]
+            return
+        if m.base[k]:
+            v += jump * float(m.base[k])
+        part = slice(m.indptr[k], m.indptr[k + 1])
+        v[self.rows[part]] += jump * self.over[part]
+
+
+class _Words:
+    """Random words one by one."""
+
+    def __init__(self, draw):
+        self.draw, self.words = draw, iter(())
+
+    def next(self):
+        for word in self.words:
+            return int(word)
+        self.words = iter(self.draw())
+        return self.next()
+
+    def below(self, n):
+        """A uniform whole number below n."""
+        shift = 64 - (n - 1).bit_length()
+        while True:
+            point = self.next() >> shift
+            if point < n:
+                return point
+
+    def laplace(self):
+        """In double precision."""
+        size = -math.log(((self.next() >> 11) + 0.5) * 2.0**-53)
+        return size if self.next() & 1 else -size
+
+
+def _choose(scores, rate, words, settle):
+    """A candidate by rejection from levels, an octave apart, no less than the wanted weights."""
+    both = np.column_stack([scores, -scores]).reshape(-1)
+    top = int(both.max())
+    down = np.minimum((top - both) * (rate / _LN2 * (1 - 1e-9)), _OCTAVES)
+    level = down.astype(np.int64)
+    counts = np.bincount(level, minlength=_OCTAVES + 1)
+    while True:
+        point = words.below(sum(int(n) << (_OCTAVES - b) for b, n in enumerate(counts)))
+        b = 0
+        while point >= int(counts[b]) << (_OCTAVES - b):
+            point -= int(counts[b]) << (_OCTAVES - b)
+            b += 1
+        candidate = int(np.flatnonzero(level == b)[point >> (_OCTAVES - b)])
+        if settle(words.next(), int(both[candidate]) - top, _OCTAVES, 1 << (_OCTAVES - b)):
+            return candidate
+
+
+def walk(
+    records,
+    loss,
+    start,
+    n_outputs,
+    bound,
+    radius,
+    steps,
+    rate,
+    draw,
+    settle,
+    *,
+    laplace=False,
+    mode="auto",
+):
+    """Choose one vertex per step; parameters and results as those of the compiled ``walk``."""
+    point, words = _Point(records, loss, n_outputs, bound, radius, steps), _Words(draw)
+    chosen = np.empty(len(steps), dtype=np.int64)
+    for t, step in enumerate(steps):
+        scores = point.scores()
+        if laplace:
+            both = rate * np.column_stack([scores, -scores]).reshape(-1)
+            chosen[t] = np.argmax(both + [words.laplace() for _ in both])
+        else:
+            chosen[t] = _choose(scores, rate, words, settle)
+        point.advance(int(chosen[t]), step)
+    return records.vertices(chosen, n_outputs), {"all": len(steps)}
+
+
+def scores_along(records, loss, n_outputs, bound, radius, steps, vertices):
+    """Scores of the positive vertices before each step of a walk to given vertices."""
+    point = _Point(records, loss, n_outputs, bound, radius, steps)
+    found = np.empty((len(steps), records.n_columns * n_outputs), dtype=np.int64)
+    candidates = records.candidates(np.asarray(vertices), n_outputs)
+    for scores, candidate, step in zip(found, candidates, steps, strict=True):
+        scores[:] = point.scores()
+        point.advance(int(candidate), step)
+    return records.by_feature(found, n_outputs)
+
+
+def scores_at_zero(records, loss, n_outputs, bound):
+    """Scores where every walk begins, in the order of columns."""
+    return _Point(records, loss, n_outputs, bound, 1.0, np.ones(1)).scores()

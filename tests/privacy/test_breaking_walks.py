@@ -1,8 +1,8 @@
 """A construction that broke an earlier kernel: one record decided between two vertices.
 
 Columns a1 = a2 on m rows with y = 1, b on these and on m rows with y = 0, c on m - 40 other rows
-with y = 1; the neighbor has one record more. After a step to a1 the old envelope gave c no weight on one
-of the two tables: at a claim of 1 at least 3.98 was spent.
+with y = 1; the neighbor has one record more. After a step to a1 the old envelope gave c no weight
+on one of the two tables: at a claim of 1 at least 3.98 was spent.
 """
 
 import numpy as np

@@ -57,26 +57,24 @@ class _Point:
         check(records, loss, n_outputs, bound, radius, steps)
         self.records, self.loss, self.bound, self.radius = records, loss, bound, radius
         self.v, self.scale = np.zeros((n_outputs, records.n_records)), 1.0
-        if records.indptr is not None:
-            sizes = np.diff(records.indptr)
-            self.rows = records.rows[: sizes.sum()]
+        self.indptr, self.rows, self.base = records.indptr, records.rows, records.base
+        if self.indptr is not None and self.rows is not None and self.base is not None:
+            sizes = np.diff(self.indptr)
+            self.base, self.rows = self.base.astype(np.int64), self.rows[: sizes.sum()]
             self.column = np.repeat(np.arange(records.n_columns), sizes)
-            self.over = (
-                records.x[: sizes.sum()].astype(np.int64)
-                - records.base.astype(np.int64)[self.column]
-            )
+            self.over = records.x[: sizes.sum()].astype(np.int64) - self.base[self.column]
 
     def scores(self):
         """All of them, column after column."""
         m = self.records
         r = slopes(self.loss, self.v, self.scale, m.target, self.bound)
         sums = np.empty((m.n_columns, len(r)), dtype=np.int64)
-        if m.indptr is None:
+        if self.rows is None or self.base is None:
             for k in range(m.n_columns):
                 sums[k] = r @ m.x[k].astype(np.int64)
         else:
             for c, derivative in enumerate(r):
-                sums[:, c] = m.base.astype(np.int64) * derivative.sum()
+                sums[:, c] = self.base * derivative.sum()
                 np.add.at(sums[:, c], self.column, self.over * derivative[self.rows])
         return -sums.reshape(-1)
 
@@ -90,12 +88,12 @@ class _Point:
             self.scale = 1.0
         jump = sign * step * self.radius / self.scale / ONE
         k, v = entry // len(self.v), self.v[entry % len(self.v)]
-        if m.indptr is None:
+        if self.indptr is None or self.rows is None or self.base is None:
             v += jump * m.x[k]
             return
-        if m.base[k]:
-            v += jump * float(m.base[k])
-        part = slice(m.indptr[k], m.indptr[k + 1])
+        if self.base[k]:
+            v += jump * float(self.base[k])
+        part = slice(self.indptr[k], self.indptr[k + 1])
         v[self.rows[part]] += jump * self.over[part]
 
 

@@ -217,3 +217,14 @@ def test_a_million_features_with_scalar_bounds_cost_nothing():
 def test_repr():
     assert repr(Bounds(0, 1, row_norm=2)) == "Bounds(lower=0.0, upper=1.0, row_norm=2.0)"
     assert repr(NAMED).endswith("features=('age', 'score'))")
+
+
+def test_a_string_may_name_a_file(tmp_path):
+    """Review finding: the name itself was parsed as TOML."""
+    bounds = Bounds(0.0, 2.0, row_norm=3.0)
+    path = tmp_path / "bounds.toml"
+    path.write_text(bounds.to_toml())
+    assert Bounds.from_toml(str(path)) == Bounds.from_toml(path) == bounds
+    assert Bounds.from_toml(bounds.to_toml()) == bounds
+    with pytest.raises(FileNotFoundError):
+        Bounds.from_toml(str(tmp_path / "nowhere.toml"))

@@ -138,6 +138,8 @@ def test_from_init_to_report(folder):
     model = PublishedModel.load("m")
     assert model.target["name"] == "buys"
     assert model.categories == {"color": ("red", "green", "blue")}
+    page = Path("m/report.html").read_text(encoding="utf-8")
+    assert "<code>color=red</code>" in page  # how X names categories in Python
     output = run("predict", "m", "people.csv").stdout
     rows = list(csv.DictReader(io.StringIO(output)))
     assert list(rows[0]) == ["prediction", "probability of no", "probability of yes"]

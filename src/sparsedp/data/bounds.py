@@ -197,11 +197,13 @@ class Bounds:
 
     @classmethod
     def from_toml(cls, source: str | Path) -> "Bounds":
-        """Read what `to_toml` writes: TOML text, or the Path of a file that holds it.
+        """Read what `to_toml` writes: TOML text, or the path of a file that holds it.
 
         A feature's table may leave out what ``[bounds]`` says for all; other tables are ignored.
         """
-        text = source.read_text(encoding="utf-8") if isinstance(source, Path) else source
+        # Text without a table or a value states nothing: it is the name of a file.
+        named = isinstance(source, Path) or (bool(source) and not {"[", "="} & set(source))
+        text = Path(source).read_text(encoding="utf-8") if named else str(source)
         tables = tomllib.loads(text)
         if "bounds" not in tables and "features" not in tables:
             raise ValueError("No [bounds] table: write [bounds] with lower = ... and upper = ...")

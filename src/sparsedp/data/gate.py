@@ -94,7 +94,7 @@ def numbers(X: Any, invalid: Invalid, *, copy: bool = True) -> Storage:
     if isinstance(X, np.ndarray):
         if X.dtype.kind in "biuf":
             with np.errstate(over="ignore"):  # extended precision may overflow to infinity
-                return np.array(X, np.float64, order="C") if copy else np.asarray(X, np.float64)
+                return _copied(X) if copy else np.asarray(X, np.float64)
         check_type(X.dtype, "X")
         X = X.tolist()
     table = np.empty((n, d))
@@ -103,6 +103,15 @@ def numbers(X: Any, invalid: Invalid, *, copy: bool = True) -> Storage:
         if foreign and invalid == "raise":
             wrong = [j for j, cell in enumerate(row) if cells.number(cell) is None]
             raise _not_numbers(_some_columns(wrong, None))
+    return table
+
+
+def _copied(X: NDArray) -> NDArray[np.float64]:
+    """A copy as float64, some records at a time: Ctrl-C does not wait for gigabytes."""
+    table = np.empty(X.shape)
+    step = max(1, 2**22 // max(1, X.shape[1]))
+    for start in range(0, X.shape[0], step):
+        table[start : start + step] = X[start : start + step]
     return table
 
 

@@ -16,6 +16,10 @@ else:
     from sparsedp._kernels import levels_reference as kernel
 
 
+MOST_ENTRIES = 2**24
+"""Entries that are counted in one call: between two Ctrl-C is heard."""
+
+
 def dyadic_counts(
     storage: Any, lower: ArrayLike, upper: ArrayLike, n_levels: int, *, together: bool = False
 ) -> NDArray[np.int64]:
@@ -57,7 +61,11 @@ def dyadic_counts(
             counts += n * np.bincount(zeros, minlength=counts.shape[1])
         else:
             counts[np.arange(d), zeros] = n
-        kernel.count_entries(storage.data, columns, lower, width, kinds, zeros, counts)
+        for start in range(0, storage.nnz, MOST_ENTRIES):
+            part = slice(start, start + MOST_ENTRIES)
+            kernel.count_entries(
+                storage.data[part], columns[part], lower, width, kinds, zeros, counts
+            )
     # By floating point, which is exact for numbers of records and quick.
     return np.rint(counts.astype(np.float64) @ meaning).astype(np.int64).reshape(-1, 3, n_levels)
 

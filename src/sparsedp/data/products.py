@@ -169,12 +169,13 @@ def arrays(storage: Any) -> tuple[NDArray, NDArray, Array]:
 
 
 def contiguous(storage: Array) -> Iterator[tuple[Array, slice]]:
-    """The records, row by row in memory: as they are, else a copy of some at a time."""
+    """The records, row by row in memory, some at a time: as they are, else copied.
+
+    Between two of these calls Ctrl-C is heard, so also what is in memory already comes in parts.
+    """
     n, d = storage.shape
-    if storage.strides[1] == storage.itemsize or d == 1:
-        yield storage, slice(0, n)
-        return
-    step = max(8, 2**17 // max(1, d) // 8 * 8)
-    for start in range(0, n, step):
+    as_it_is = storage.strides[1] == storage.itemsize or d == 1
+    step = max(8, 2 ** (25 if as_it_is else 17) // max(1, d) // 8 * 8)
+    for start in range(0, max(n, 1), step):
         block = slice(start, min(start + step, n))
-        yield np.ascontiguousarray(storage[block]), block
+        yield storage[block] if as_it_is else np.ascontiguousarray(storage[block]), block

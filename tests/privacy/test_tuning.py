@@ -17,7 +17,7 @@ from sparsedp import (
 )
 from sparsedp.data.synthetic import sparse_glm
 from sparsedp.estimators.grid import TUNABLE, candidates
-from sparsedp.estimators.trial import Problem, Trial
+from sparsedp.estimators.trial import ONE_RECORD, Problem, Trial
 from sparsedp.mechanisms import KeyStream
 from sparsedp.mechanisms.trials import n_trials
 from sparsedp.privacy import Count, Perturb, Schedule, Select, zcdp_rho
@@ -311,3 +311,32 @@ def test_pure_noise_leaves_nothing_to_a_wrapper(solver, message):
     model = SparseLogisticRegression(epsilon=1.0, delta=1e-5, bounds=bounds, solver=solver)
     with pytest.raises(ValueError, match=message):
         model.fit(X, y)
+
+
+def test_a_record_trains_or_scores_and_moves_a_score_by_at_most_one():
+    X, y, bounds = data(n=300)
+    model = SparseLogisticRegression(bounds=bounds, classes=(0, 1))
+    problem = Problem.of(candidates(model, {}, epsilon=1.0, delta=1e-5)[0], X, y)
+    scoring = np.arange(300) % 5 == 0
+    trial = Trial.of(problem, scoring, 0.01)
+    for part, chosen in ((trial.training, ~scoring), (trial.validation, scoring)):
+        np.testing.assert_array_equal(part.target, y[chosen])
+    # A sure and right model scores one for every record, a sure and wrong one nothing.
+    constant = np.zeros(trial.public.weights_shape)
+    scores = []
+    for sure in (50.0, -50.0):
+        constant[-1] = sure
+        scores.append(trial._score(Solution(weights=constant)))
+    assert scores == pytest.approx([y[scoring].sum(), (1 - y[scoring]).sum()])
+    assert ONE_RECORD.add_remove == ONE_RECORD.replace_one == 1.0
+
+
+def test_solvers_with_caveats_are_not_tried():
+    class Doubtful(FrankWolfe):
+        caveats = ("Nobody has proven this.",)
+
+    X, y, bounds = data(n=200)
+    model = SparseLogisticRegression(bounds=bounds)
+    search = PrivateSearchCV(model, {"solver": [Doubtful()]}, epsilon=1.0, delta=1e-5)
+    with pytest.raises(ValueError, match="calibration='sound'"):
+        search.fit(X, y)

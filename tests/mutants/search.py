@@ -1,0 +1,43 @@
+"""Private search: the grid, the trials, and what is charged and written down."""
+
+from tests.mutants.mutant import Mutant
+
+GRID = "src/sparsedp/estimators/grid.py"
+TUNING = "src/sparsedp/estimators/tuning.py"
+TRIAL = "src/sparsedp/estimators/trial.py"
+TRIALS = "src/sparsedp/mechanisms/trials.py"
+TESTS = ("tests/privacy/test_tuning.py",)
+
+MUTANTS = [
+    Mutant(GRID, "[name for name in names if name not in TUNABLE]", "[]", TESTS),
+    Mutant(GRID, 'TUNABLE = ("bounds",', 'TUNABLE = ("bounds", "neighbors",', TESTS),
+    Mutant(GRID, "    if estimator.ledger is not None:", "    if False:", TESTS),
+    Mutant(
+        GRID,
+        "if not isinstance(estimator, SparseLogisticRegression | SparseLinearRegression):",
+        "if False:",
+        TESTS,
+    ),
+    Mutant(
+        TUNING,
+        'event["rho_per_trial"] = max(plan.cost for plan in plans)',
+        'event["rho_per_trial"] = 0.9 * max(plan.cost for plan in plans)',
+        TESTS,
+    ),
+    Mutant(TUNING, "best, solution, score = max(", "best, solution, score = min(", TESTS),
+    Mutant(TRIAL, " or solver.caveats:", ":", TESTS),
+    Mutant(
+        TRIAL,
+        "problem.data.rows(~scoring), problem.data.rows(scoring)",
+        "problem.data, problem.data.rows(scoring)",
+        TESTS,
+    ),
+    Mutant(TRIAL, "events_at(SCORE, within)", "events_at(SCORE, 4 * within)", TESTS),
+    Mutant(
+        TRIAL,
+        "ONE_RECORD = Sensitivity(add_remove=1.0, replace_one=1.0)",
+        "ONE_RECORD = Sensitivity(add_remove=0.5, replace_one=0.5)",
+        TESTS,
+    ),
+    Mutant(TRIALS, "(k + shape) / (k + 1)", "(k + shape) / (k + 2)", TESTS),
+]

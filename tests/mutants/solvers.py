@@ -1,0 +1,92 @@
+"""Leaks past the door and understated sensitivities, in Pursuit's steps and other solvers."""
+
+from tests.mutants.mutant import Mutant
+
+BOUNDS = "src/sparsedp/solvers/pursuit_bounds.py"
+RESPONSE = "src/sparsedp/solvers/pursuit_response.py"
+STEP = "src/sparsedp/solvers/pursuit_step.py"
+PURSUIT = "src/sparsedp/solvers/pursuit.py"
+EVERY = "tests/privacy/test_every_solver.py"
+FIT = "tests/privacy/test_every_fit.py"
+TESTS = ("tests/privacy/test_pursuit.py",)
+
+MUTANTS = [
+    Mutant(
+        "src/sparsedp/solvers/frank_wolfe.py",
+        "return Solution(weights=ball.combination(vertices, shares, shape))",
+        "return Solution(weights=ball.combination(vertices, shares, shape) * (1 + 1e-9 * data.n_records))",
+        (f"{EVERY}::test_output_depends_on_data_only_through_answers",),
+    ),
+    Mutant(
+        "src/sparsedp/estimators/fit.py",
+        "    curator.close()\n",
+        "",
+        (f"{FIT}::test_less_than_was_scheduled_raises_through_fit",),
+    ),
+    Mutant(
+        BOUNDS,
+        "Sensitivity(add_remove=math.sqrt(3 * d), replace_one=math.sqrt(6 * d))",
+        "Sensitivity(add_remove=math.sqrt(2 * d), replace_one=math.sqrt(6 * d))",
+        TESTS,
+    ),
+    Mutant(
+        BOUNDS,
+        "Sensitivity(add_remove=math.sqrt(3), replace_one=math.sqrt(6))",
+        "Sensitivity(add_remove=math.sqrt(3), replace_one=math.sqrt(3))",
+        TESTS,
+    ),
+    Mutant(
+        RESPONSE,
+        "quarter = Sensitivity(add_remove=0.25, replace_one=0.25)",
+        "quarter = Sensitivity(add_remove=0.125, replace_one=0.125)",
+        TESTS,
+    ),
+    Mutant(
+        RESPONSE,
+        "one = Sensitivity(add_remove=1.0, replace_one=math.sqrt(2))",
+        "one = Sensitivity(add_remove=1.0, replace_one=1.0)",
+        TESTS,
+    ),
+    Mutant(
+        RESPONSE,
+        "Sensitivity(add_remove=math.sqrt(4 / 27), replace_one=math.sqrt(8 / 27))",
+        "Sensitivity(add_remove=math.sqrt(1 / 27), replace_one=math.sqrt(2 / 27))",
+        TESTS,
+    ),
+    Mutant(
+        RESPONSE,
+        "            one = Sensitivity(add_remove=1.0, replace_one=1.0)\n",
+        "            one = Sensitivity(add_remove=1.0, replace_one=0.5)\n",
+        TESTS,
+    ),
+    Mutant(
+        STEP,
+        "gradient = moments.release(exact, clip, gradient_share)",
+        "gradient = moments.release(exact, clip / 2, gradient_share)",
+        TESTS,
+    ),
+    Mutant(
+        STEP,
+        "size, n = len(self.weights), self._response.n_records",
+        "size, n = len(self.weights), max(self._data.n_records, 1)",
+        (f"{EVERY}::test_output_depends_on_data_only_through_answers",),
+    ),
+    Mutant(
+        PURSUIT,
+        "                    scores, norm, count, excluded",
+        "                    scores, norm / 2, count, excluded",
+        TESTS,
+    ),
+    Mutant(
+        PURSUIT,
+        "reach, share = norm * plan.row_length,",
+        "reach, share = norm * plan.row_length / 2,",
+        TESTS,
+    ),
+    Mutant(
+        PURSUIT,
+        "            average = active.pulled(average, model[active.rows], left)\n",
+        "            average = active.pulled(average, model[active.rows], left * (1 + 1e-12 * data.n_records))\n",
+        (FIT, EVERY),
+    ),
+]

@@ -21,9 +21,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from sparsedp._kernels import COMPILED, sample_reference
-from sparsedp.mechanisms import count, noise, select
+from sparsedp.mechanisms import count, linear, noise, select
 from sparsedp.mechanisms.entropy import KeyStream
 from sparsedp.mechanisms.exact import bernoulli_exp, exp_bounds
+from sparsedp.mechanisms.linear import gaussian_linear_term
 
 ALARM = 1e-7
 SEED = 20240607
@@ -796,3 +797,32 @@ def test_noisy_count():
         count.noisy_count(1, 3, 2, 1.0, stream)
     with pytest.raises(ValueError, match="sensitivity"):
         count.discrete_laplace(1.0, 0, stream)
+
+
+@pytest.mark.parametrize("n", [1, 7, 100])
+def test_linear_terms_pay_for_their_grid(n):
+    # Every entry lies within half a grid unit of the real number that it is the rounding of.
+    for sigma in (1e-3, 0.7, 5.0):
+        vector, slip = gaussian_linear_term(n, sigma, KeyStream.from_seed(SEED))
+        grid = 2.0 ** (math.frexp(sigma)[1] - 44)
+        np.testing.assert_array_equal(np.round(vector / grid), vector / grid)
+        assert slip >= math.sqrt(n) * grid / 2
+
+
+def test_laplace_releases_pay_for_their_grid(monkeypatch):
+    # Rounded to the grid, n values move by one unit each beyond what they move in L1 norm.
+    asked = []
+
+    def watched(epsilon, sensitivity, stream):
+        asked.append(sensitivity)
+        return 0
+
+    monkeypatch.setattr(linear, "discrete_laplace", watched)
+    for n, sensitivity in ((1, 1.0), (50, 0.3), (3000, 1e-9)):
+        asked.clear()
+        values = np.random.default_rng(n).normal(size=n)
+        released = linear.laplace_release(values, sensitivity, 1.0, KeyStream.from_seed(SEED))
+        span = math.sqrt(n) * sensitivity
+        grid = 2.0 ** (math.frexp(span)[1] - 20)
+        assert np.abs(released - values).max() <= grid / 2
+        assert set(asked) == {math.ceil(span / grid) + n}

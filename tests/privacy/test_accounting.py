@@ -35,6 +35,7 @@ from sparsedp.privacy.losses import (
     selection_atoms,
     selection_profile,
 )
+from sparsedp.privacy.objective import pure_determinant
 
 quick = settings(max_examples=25, deadline=None, derandomize=True)
 
@@ -449,3 +450,22 @@ def test_every_minimum_and_its_rounding_count(shape, neighbors):
         for epsilon in (0.5, 1.0, 2.0):
             least = gaussian_delta(epsilon, math.hypot(*mus))
             assert PrivacyProfile(tuple(events)).delta(epsilon) >= least, (name, epsilon)
+
+
+@pytest.mark.parametrize("neighbors", ["add_remove", "replace_one"])
+@pytest.mark.parametrize("n_classes", [3, 4, 7])
+def test_the_determinant_of_several_classes_is_paid_for(n_classes, neighbors):
+    # Found by a planted fault: nothing noticed a determinant of one. A record adds the Kronecker
+    # product of xx' and diag(p) - pp', whose largest eigenvalue is at most |x|^2 / 2 (ratio 1).
+    random = np.random.default_rng(n_classes)
+    for ratio in (0.1, 1.0, 5.0):
+        bound = pure_determinant(ratio, "multinomial", n_classes)
+        ps = [np.full(n_classes, 1 / n_classes), *random.dirichlet(np.ones(n_classes), size=50)]
+        found = [
+            np.log1p(2 * ratio * np.linalg.eigvalsh(np.diag(p) - np.outer(p, p)).clip(0)).sum()
+            for p in ps
+        ]
+        assert max(found) <= bound * (1 + 1e-9)
+        assert found[0] == pytest.approx(bound)  # attained where all classes are as likely
+        event = PerturbedMinimum(1e-4, ratio, "multinomial", neighbors, 1e-6, n_classes)
+        assert PrivacyProfile((event,)).epsilon(1e-9) >= bound * (1 - 1e-3)

@@ -32,12 +32,6 @@ MUTANTS = [
     ),
     Mutant(
         GATE,
-        "to_unit_box(np.clip(target, lower, upper), lower, upper)",
-        "to_unit_box(target, lower, upper)",
-        TESTS,
-    ),
-    Mutant(
-        GATE,
         "    codes = np.maximum(codes, 0)\n",
         "    codes = np.maximum(codes, len(codes) % 2)\n",
         TESTS,

@@ -355,3 +355,14 @@ def test_sparse_indices_are_kept_in_32_bits_where_these_suffice():
     for form in (wide, wide.tocsc(), wide.tocoo()):
         storage = Dataset.clip(form, [0, 1, 0], BOX).storage
         assert storage.indices.dtype == storage.indptr.dtype == np.int32
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_array])
+def test_the_last_entry_of_a_record_is_not_added_to_the_next(form):
+    # Found by a planted fault: one column all over, so that neighbors in storage are equal.
+    X = np.zeros((4, 3))
+    X[:, 1] = [0.5, -0.25, 0.75, 1.0]
+    found = Dataset.clip(form(X), np.zeros(4), Bounds(-1, 1)).matvec(np.array([0, 1.0, 0, 0]))
+    np.testing.assert_array_equal(found, X[:, 1])
+    found = Dataset.clip(form(X.T), np.zeros(3), Bounds(-1, 1)).matvec(np.ones(5))
+    np.testing.assert_array_equal(found, [1.0, 3.0, 1.0])

@@ -150,12 +150,12 @@ def constructions() -> Iterator[Construction | Replayed]:
         _model(0.1, unit, FrankWolfe(radius=5.0, n_steps=2)),
         lambda model: model.coef_[0, 0] > 0,
     )
-    tiny = Bounds(-1e-160, 1e-160)
+    tiny = (-1e-160, 1e-160)  # to be refused by the fit, as users would see it
     yield Replayed("tiny bounds", _tiny_bounds, _model(10.0, tiny, "pursuit", 0.01), Pursuit())
 
 
 def _model(
-    epsilon: float, bounds: Bounds, solver: Any, delta: float = 1e-6
+    epsilon: float, bounds: Any, solver: Any, delta: float = 1e-6
 ) -> SparseLogisticRegression:
     return SparseLogisticRegression(
         epsilon=epsilon,

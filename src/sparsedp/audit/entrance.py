@@ -9,7 +9,10 @@ what arrived of all the other records, to the last bit.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -18,6 +21,7 @@ from scipy import sparse
 from sparsedp.audit.verdict import AuditResult
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
+from sparsedp.data.readers import read_table
 from sparsedp.estimators.classifier import SparseLogisticRegression
 from sparsedp.estimators.regressor import SparseLinearRegression
 from sparsedp.losses import Logistic, Loss, Squared
@@ -161,6 +165,10 @@ def entrances() -> Iterator[Entrance]:
         yield Entrance(f"fit({name})", lambda make=make: _targets(make), Squared())
     for name, form in (("CSR", sparse.csr_array), ("CSC", sparse.csc_array)):
         yield Entrance(f"fit({name})", lambda form=form: _duplicates(form), Logistic())
+    if find_spec("pandas") is not None:
+        yield Entrance("fit(CSV)", partial(_files, "csv"), Logistic())
+        if find_spec("pyarrow") is not None:
+            yield Entrance("fit(Parquet)", partial(_files, "parquet"), Logistic())
 
 
 def _lists(records: Records) -> Table:
@@ -258,3 +266,26 @@ def _stored(form: Callable[..., Any], rows: list[list[tuple[int, float]]]) -> An
     starts = np.searchsorted(major, np.arange((3 if by_columns else len(rows)) + 1))
     values = np.array([entry[2] for entry in entries])
     return form((values, np.array(minor), starts), shape=(len(rows), 3))
+
+
+def _files(suffix: str) -> Iterator[Disturbance]:
+    """A column of categories in which one cell is missing: pandas then writes 1.0 for every 1."""
+    import pandas
+
+    declared: dict[str, Any] = {"target": "y", "categories": {"c": [0, 1, 2]}}
+    columns = {"c": [0, 1, 2, 1, 0], "x": [0.5, 1.0, -1.0, 2.0, 0.0], "y": [0, 1, 1, 0, 1]}
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / f"records.{suffix}"
+
+        def read(more: dict[str, Any]) -> Table:
+            frame = pandas.DataFrame({name: [*columns[name], *more[name]] for name in columns})
+            frame.to_csv(path, index=False) if suffix == "csv" else frame.to_parquet(path)
+            table = read_table(path, invalid="replace", **declared)
+            return table.X, table.y
+
+        one = read({name: [] for name in columns})
+        # A Parquet column has one type, which text among numbers has not.
+        for cell in (None, 0.5, "text") if suffix == "csv" else (None, 0.5):
+            other = read({"c": [cell], "x": [0.0], "y": [0]})
+            name = f"category {type(cell).__name__} among int"
+            yield Disturbance(name, one, other, len(columns["c"]), (0, 1))

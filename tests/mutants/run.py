@@ -29,7 +29,7 @@ LEFT_OUT = (".git", ".venv", "build", "__pycache__", ".hypothesis", ".pytest_cac
 NOT_A_TEST = re.compile(
     r"\b(ImportError|ModuleNotFoundError|SyntaxError|IndentationError|NameError)\b"
 )
-SECONDS = 240.0
+SECONDS = 400.0
 
 
 def every_mutant() -> list[tuple[str, Mutant]]:

@@ -51,7 +51,7 @@ MUTANTS = [
         RESPONSE,
         "Sensitivity(add_remove=math.sqrt(4 / 27), replace_one=math.sqrt(8 / 27))",
         "Sensitivity(add_remove=math.sqrt(1 / 27), replace_one=math.sqrt(2 / 27))",
-        TESTS,
+        (f"{EVERY}::test_no_query_moves_more_than_declared[pursuit-multinomial-add_remove]",),
     ),
     Mutant(
         RESPONSE,

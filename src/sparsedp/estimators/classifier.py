@@ -50,12 +50,16 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
     fit_intercept : bool
         Whether to fit a constant term; it does not count as a feature.
     classes : sequence, optional
-        The label set. If it is not given it is taken from ``y`` and thereby declared public.
+        The label set. If it is not given it is taken from ``y``: then it is published with the
+        model, and the record never says "private". Labels are compared by value, so that 1, 1.0,
+        True and "1" are one label.
     initial_model : fitted linear model, optional
         Trained on public data, to start from; for solvers that can use one.
     invalid : {"raise", "replace"}
-        Malformed records (NaN, infinity, undeclared label) raise an error that only the holder of
-        the data sees, or are silently replaced by public values.
+        Malformed records raise an error that only the holder of the data sees, or are silently
+        replaced by public values, at prediction too: a missing feature becomes the middle of its
+        bounds (zero for sparse data and with a row norm), infinity the nearer bound, a label that
+        is missing or not declared the first class.
     ledger : Ledger, optional
         The budget that this fit is charged to, before any noise is drawn.
     random_state : optional

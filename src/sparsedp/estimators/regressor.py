@@ -53,8 +53,10 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
     initial_model : fitted linear model, optional
         Trained on public data, to start from; for solvers that can use one.
     invalid : {"raise", "replace"}
-        Malformed records (NaN, infinity) raise an error that only the holder of the data sees, or
-        are silently replaced by public values.
+        Malformed records raise an error that only the holder of the data sees, or are silently
+        replaced by public values, at prediction too: a missing feature becomes the middle of its
+        bounds (zero for sparse data and with a row norm), infinity the nearer bound, a missing
+        target the middle of its bounds.
     ledger : Ledger, optional
         The budget that this fit is charged to, before any noise is drawn.
     random_state : optional

@@ -17,13 +17,16 @@ import numpy as np
 import pytest
 
 import sparsedp.privacy.ledger.store as store_module
-from sparsedp import BudgetExceeded, Ledger, SparseLogisticRegression
+from sparsedp import BudgetExceeded, Ledger, PrivateSearchCV, SparseLogisticRegression
 from sparsedp.privacy.ledger import LedgerBusy, LedgerError, LedgerGone, Receipt
 from sparsedp.privacy.ledger.chain import Line, broken_at
 from sparsedp.privacy.ledger.head import head_path, read_head, write_head
 from sparsedp.privacy.ledger.store import Store
 from sparsedp.privacy.ledger.sums import exact, text_of, total
 from sparsedp.privacy.ledger.upgrade import upgrade
+from sparsedp.solvers import BY_NAME
+
+Pursuit = BY_NAME["pursuit"]
 
 
 @pytest.fixture
@@ -193,6 +196,34 @@ def test_lines_say_who_what_and_whether_seeded(path, monkeypatch):
         marks = [row[0] for row in db.execute("SELECT fingerprint FROM fingerprints")]
     assert len(marks) == 3
     assert not any(mark in shown for mark in (secret, *marks))
+
+
+def test_a_search_carries_its_receipt():
+    random = np.random.default_rng(0)
+    X = random.uniform(-1, 1, (300, 3))
+    ledger = Ledger(5.0, 1e-4, rule="union")
+    model = SparseLogisticRegression(bounds=1.0, classes=(0, 1))
+    search = PrivateSearchCV(
+        model, {"n_nonzero": [1, 2]}, epsilon=1.0, delta=1e-6, expected_trials=2, ledger=ledger
+    ).fit(X, (X[:, 0] > 0).astype(int))
+    assert search.privacy_.ledger == search.best_estimator_.privacy_.ledger
+    ledger.verify([Receipt(*search.privacy_.ledger.values())])
+    assert [charge.pending for charge in ledger.history()] == [False]
+
+
+def test_a_fit_that_fails_leaves_its_charge_pending(monkeypatch):
+    def fails(*arguments):
+        raise RuntimeError("out of luck")
+
+    ledger = Ledger(5.0, 1e-4)
+    monkeypatch.setattr(Pursuit, "solve", fails)
+    model = SparseLogisticRegression(
+        epsilon=1.0, delta=1e-6, bounds=1.0, classes=(0, 1), ledger=ledger
+    )
+    with pytest.raises(RuntimeError, match="out of luck"):
+        model.fit(np.zeros((9, 2)), np.arange(9) % 2)
+    assert len(ledger.pending()) == 1
+    assert ledger.remaining().epsilon == 4.0
 
 
 def test_names_are_names():

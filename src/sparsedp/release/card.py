@@ -264,6 +264,10 @@ def _settings(record: dict[str, Any]) -> tuple[tuple[str, str], ...]:
         ("features to keep", f"{record['model']['n_nonzero']} of {record['model']['n_features']}"),
         ("constant term", "fitted" if record["model"]["fit_intercept"] else "none"),
     ]
+    charged = record.get("ledger")
+    if charged is not None:
+        rows.append(("charged to", f"ledger {charged['id']}, line {charged['line']}"))
+        rows.append(("head of the ledger", charged["head"]))
     return tuple(rows)
 
 

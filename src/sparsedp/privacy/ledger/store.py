@@ -28,11 +28,11 @@ VERSION = 2
 PATIENCE = 60.0
 """Seconds to wait for other processes."""
 
-TELL = 5.0
+TELL = 10.0
 """Seconds after which a warning says that it waits."""
 
-SLICE = 0.1
-"""Seconds that SQLite may wait by itself: Ctrl-C is not seen meanwhile."""
+SLICE = 0.02
+"""Seconds that SQLite may wait by itself: Ctrl-C is not seen meanwhile, and it is not fair."""
 
 
 def _number(column: str, also: str = "") -> str:
@@ -182,7 +182,7 @@ class Store:
                             stacklevel=2,
                         )
                         told = True
-                    time.sleep(random.uniform(0.002, 0.03))
+                    time.sleep(random.uniform(0.005, 0.05))  # everybody has the same chance
         except BaseException:
             db.close()
             raise

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         SparseLogisticRegression,
     )
     from sparsedp.privacy.feasibility import TooFewRecords
-    from sparsedp.privacy.ledger import BudgetExceeded, Ledger
+    from sparsedp.privacy.ledger import BudgetExceeded, Ledger, LedgerError
     from sparsedp.privacy.published import UnprovenGuarantee
     from sparsedp.privacy.record import PrivacyRecord
 
@@ -25,6 +25,7 @@ _HOME = {
     "Bounds": "sparsedp.data.bounds",
     "BudgetExceeded": "sparsedp.privacy.ledger",
     "Ledger": "sparsedp.privacy.ledger",
+    "LedgerError": "sparsedp.privacy.ledger",
     "PrivacyRecord": "sparsedp.privacy.record",
     "PrivateSearchCV": "sparsedp.estimators",
     "RecordBlocks": "sparsedp.data.blocks",
@@ -38,6 +39,7 @@ __all__ = [
     "Bounds",
     "BudgetExceeded",
     "Ledger",
+    "LedgerError",
     "PrivacyRecord",
     "PrivateSearchCV",
     "RecordBlocks",

@@ -16,10 +16,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import sparsedp.privacy.ledger as package
 import sparsedp.privacy.ledger.store as store_module
 from sparsedp import BudgetExceeded, Ledger, PrivateSearchCV, SparseLogisticRegression
 from sparsedp.privacy.ledger import LedgerBusy, LedgerError, LedgerGone, Receipt
-from sparsedp.privacy.ledger.chain import Line, broken_at
+from sparsedp.privacy.ledger.chain import Line, broken_at, linked
 from sparsedp.privacy.ledger.head import head_path, read_head, write_head
 from sparsedp.privacy.ledger.store import Store
 from sparsedp.privacy.ledger.sums import exact, text_of, total
@@ -338,6 +339,23 @@ def test_an_old_copy_is_found_by_the_note_and_by_models(ledger, tmp_path):
         ledger.verify([receipt._replace(ledger_id="0" * 32)])
 
 
+def test_a_line_of_another_history_does_not_fit(ledger, tmp_path):
+    """Lines of a copy that went another way are right in themselves, not after these."""
+    other = tmp_path / "copy"
+    shutil.copy(ledger.path, other)
+    Ledger(path=other).charge(0.01, 0)
+    for _ in range(2):
+        ledger.charge(0.25, 0)
+    edit(
+        ledger.path,
+        f"ATTACH '{other}' AS other",
+        "DELETE FROM main.lines WHERE line = 5",
+        "INSERT INTO main.lines SELECT * FROM other.lines WHERE line = 5",
+    )
+    with pytest.raises(LedgerError, match="line 6 does not follow"):
+        ledger.verify()
+
+
 def test_a_note_that_is_behind_is_in_order(ledger):
     """Whoever is killed between the charge and the note leaves it one line behind, or more."""
     note = head_path(ledger.path)
@@ -375,6 +393,12 @@ def test_the_first_broken_line_is_named(ledger):
         assert broken_at([*lines[:i], line._replace(delta="0.5"), *lines[i + 1 :]]) == i
         swapped = lines[:i] + lines[i + 1 :]
         assert broken_at(swapped) == (None if i == len(lines) - 1 else i)
+    # Right hashes do not make up for a wrong number.
+    forged = [*lines[:2]]
+    for line in lines[2:]:
+        forged.append(linked(forged[-1].hash, line._replace(line=line.line + 1)))
+    assert broken_at(forged) == 2
+    assert broken_at([lines[0], linked(lines[0].hash, lines[0]._replace(line=1))]) == 1
 
 
 # --- faults ----------------------------------------------------------------------------------
@@ -511,6 +535,24 @@ def test_what_is_not_a_ledger_is_said_to_be_none(tmp_path):
             with pytest.raises(LedgerError, match="is not a ledger of sparsedp"):
                 Ledger(*arguments, path=tmp_path / name)
     assert (tmp_path / "empty").stat().st_size == 0
+
+
+def test_a_ledger_has_a_limit(ledger, monkeypatch):
+    monkeypatch.setattr(store_module, "LARGEST", 100)
+    with pytest.raises(LedgerError, match="larger than a ledger may be"):
+        ledger.charge(0.1, 0)
+
+
+def test_pickles_of_version_0_1_are_read(ledger):
+    class Old:
+        def __reduce__(self):
+            return (package._reopen, (ledger.path, 99.0, 0.5))
+
+    twin = pickle.loads(pickle.dumps(Old()))
+    with pytest.raises(BudgetExceeded):
+        twin.charge(1.5, 0)
+    twin.charge(1.0, 0)
+    assert ledger.remaining().epsilon == 0
 
 
 def test_a_newer_ledger_is_left_alone(ledger):

@@ -13,7 +13,7 @@ from sparsedp.privacy.events import (
     PureReleases,
     Selections,
 )
-from sparsedp.privacy.ledger import BudgetExceeded, Ledger
+from sparsedp.privacy.ledger import BudgetExceeded, Ledger, LedgerError
 from sparsedp.privacy.neighbors import NEIGHBORS, Neighbors, Sensitivity
 from sparsedp.privacy.public import PublicFacts
 from sparsedp.privacy.published import (
@@ -43,6 +43,7 @@ __all__ = [
     "LaplaceSelect",
     "LaplaceVotes",
     "Ledger",
+    "LedgerError",
     "Minimize",
     "Neighbors",
     "Perturb",

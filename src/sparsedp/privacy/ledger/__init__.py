@@ -1,8 +1,10 @@
 """A privacy budget that several fits draw from; ledger.md says what holds and why."""
 
+from sparsedp.privacy.ledger.entries import Charge, Remaining
 from sparsedp.privacy.ledger.errors import BudgetExceeded, LedgerBusy, LedgerError, LedgerGone
 from sparsedp.privacy.ledger.head import Receipt
-from sparsedp.privacy.ledger.ledger import Charge, Ledger, Remaining
+from sparsedp.privacy.ledger.ledger import Ledger
+from sparsedp.privacy.ledger.ledger import _reopen as _reopen  # where pickles of version 0.1 look
 
 __all__ = [
     "BudgetExceeded",

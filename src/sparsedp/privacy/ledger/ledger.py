@@ -8,50 +8,32 @@ import math
 import os
 import shutil
 import tempfile
-from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from sparsedp.privacy.accountants import PrivacyProfile
-from sparsedp.privacy.events import PureReleases
 from sparsedp.privacy.ledger.chain import encoded
-from sparsedp.privacy.ledger.errors import BudgetExceeded, LedgerError, LedgerGone
+from sparsedp.privacy.ledger.entries import (
+    Charge,
+    Remaining,
+    charges_of,
+    declared_name,
+    planned_epsilon,
+)
+from sparsedp.privacy.ledger.errors import LedgerError, LedgerGone
 from sparsedp.privacy.ledger.head import Receipt, head_path, missing, read_head, write_head
+from sparsedp.privacy.ledger.refusals import (
+    check_asked,
+    check_cost,
+    check_kind,
+    check_same,
+    overspent,
+)
 from sparsedp.privacy.ledger.rules import Rule, UnionRule
-from sparsedp.privacy.ledger.state import UNITS, State, first_line, plain
+from sparsedp.privacy.ledger.state import State, first_line, plain
 from sparsedp.privacy.ledger.store import Store, append
 from sparsedp.privacy.ledger.sums import text_of
-from sparsedp.privacy.neighbors import NEIGHBORS, Neighbors
-
-LONGEST = 1_000
-"""Characters of a declared name."""
-
-
-class Charge(NamedTuple):
-    """One charge. What was not declared is None."""
-
-    time: str
-    epsilon: float
-    delta: float
-    neighbors: str
-    what: str
-    events: list[dict[str, Any]]
-    line: int
-    who: str | None
-    data: str | None
-    table: int | None
-    """Charges with the same number were made for the same records, as their fingerprints say."""
-    seeded: bool | None
-    pending: bool
-    """True if no model has come of it: the fit failed, was killed, or is still running."""
-
-
-class Remaining(NamedTuple):
-    """What may still be spent."""
-
-    epsilon: float
-    delta: float
+from sparsedp.privacy.neighbors import Neighbors
 
 
 class Ledger:
@@ -111,7 +93,7 @@ class Ledger:
         finish_later: bool = False,
     ) -> None:
         self.finish_later = finish_later
-        self.who, self.data = _name("who", who), _name("data", data)
+        self.who, self.data = declared_name("who", who), declared_name("data", data)
         if path is None:
             folder = tempfile.mkdtemp(prefix="sparsedp-ledger-")
             atexit.register(_remove_if_owner, folder, os.getpid())
@@ -132,17 +114,9 @@ class Ledger:
             self._create(float(epsilon), float(delta), rule or "sum", unit or "record", neighbors)
         state = self._state()
         self._id, (self.epsilon, self.delta) = state.id, state.budget
-        first = state.first
-        asked = {"rule": rule, "unit": unit, "neighbors": neighbors}
-        kept = {name: first[name] for name in asked}
-        asked |= {"epsilon": epsilon, "delta": delta}
-        kept |= {"epsilon": self.epsilon, "delta": self.delta}
-        if any(value is not None and value != kept[name] for name, value in asked.items()):
-            raise LedgerError(
-                f"the ledger at {self.path} has the budget epsilon={self.epsilon:g}, "
-                f"delta={self.delta:g}, rule={first['rule']!r}, unit={first['unit']!r}, "
-                f"neighbors={first['neighbors']!r}; open it with these, or with Ledger(path=...)"
-            )
+        asked = {"epsilon": epsilon, "delta": delta}
+        asked |= {"rule": rule, "unit": unit, "neighbors": neighbors}
+        check_asked(self.path, state, asked)
 
     @property
     def path(self) -> Path:
@@ -188,34 +162,23 @@ class Ledger:
         Receipt
             For the record of the model, and for :meth:`finish`.
         """
-        if neighbors not in NEIGHBORS:
-            raise ValueError(f"neighbors must be one of {NEIGHBORS}, got {neighbors!r}")
-        if unit not in UNITS:
-            raise ValueError(f"unit must be one of {UNITS}, got {unit!r}")
-        if not epsilon >= 0 or not 0 <= delta <= 1:
-            raise ValueError(f"not a privacy cost: epsilon={epsilon!r}, delta={delta!r}")
+        check_cost(epsilon, delta, neighbors, unit)
         releases = [] if math.isinf(epsilon) else json.loads(plain(events or []))
-        details = {
-            "neighbors": neighbors,
-            "unit": unit,
-            "what": _name("what", what) or "",
-            "events": releases,
-            "seeded": None if seeded is None else bool(seeded),
-            "who": _name("who", who or self.who or os.environ.get("SPARSEDP_WHO")),
-            "data": _name("data", data or self.data),
-        }
+        details = self._declared(what, who, data)
+        details |= {"neighbors": neighbors, "unit": unit, "events": releases}
+        details["seeded"] = None if seeded is None else bool(seeded)
         seen = self._seen()
         with self._store.transaction(write=True) as db:
             state = State.of(self.path, self._store.lines(db), seen)
-            self._check_same(state)
-            _check_kind(state, neighbors, unit)
+            check_same(state, self._id)
+            check_kind(state, neighbors, unit)
             if math.isinf(epsilon):
-                raise _refusal(state, epsilon, delta)
+                raise overspent(state, epsilon, delta)
             cost = text_of(epsilon), text_of(delta)
             filtered = state.filtered(float(epsilon), float(delta), releases, neighbors)
             line = state.next_line("charge", details, cost, filtered)
             if not state.admits(line):
-                raise _refusal(state, epsilon, delta)
+                raise overspent(state, epsilon, delta)
             append(db, line)
             if digest is not None:
                 key = bytes.fromhex(state.first["key"])
@@ -265,25 +228,7 @@ class Ledger:
             lines = self._store.lines(db)
             fingerprints = dict(db.execute("SELECT line, fingerprint FROM fingerprints"))
         state = State.of(self.path, lines, seen)
-        finished = state.finished()
-        order = {mark: i for i, mark in enumerate(dict.fromkeys(fingerprints.values()), start=1)}
-        return [
-            Charge(
-                state.lines[number].time,
-                float(state.lines[number].epsilon),
-                float(state.lines[number].delta),
-                details["neighbors"],
-                details["what"],
-                details["events"],
-                number,
-                details["who"],
-                details["data"],
-                order.get(fingerprints.get(number)),
-                details["seeded"],
-                number not in finished,
-            )
-            for number, details in state.charges()
-        ]
+        return charges_of(state, fingerprints)
 
     def pending(self) -> list[Charge]:
         """Charges of which no model has come: the fit failed, was killed, or is still running."""
@@ -336,16 +281,7 @@ class Ledger:
         the first result was seen, as in a grid search; which models are fitted may depend on
         earlier results. For sizes chosen along the way only the ledger's rule holds.
         """
-        history, (_, delta) = self.history(), self._state().budget
-        charges = [charge for charge in history if charge.epsilon > 0]
-        total = math.fsum(charge.epsilon for charge in charges)
-        leaks = math.fsum(math.log1p(-charge.delta) for charge in history)
-        spare = -math.expm1(math.log1p(-delta) - leaks) * (1 - 1e-9)
-        if not charges or spare <= 1e-300:
-            return total
-        counts = Counter(charge.epsilon for charge in charges)
-        profile = PrivacyProfile(tuple(PureReleases(e, n) for e, n in counts.items()))
-        return min(total, profile.epsilon(spare))
+        return planned_epsilon(self.history(), self._state().budget[1])
 
     @property
     def terms(self) -> dict[str, Any]:
@@ -373,6 +309,14 @@ class Ledger:
         if self._store.create(first):
             self._noted(Receipt(first.read()["id"], 0, first.hash))
 
+    def _declared(self, what: str, who: str | None, data: str | None) -> dict[str, Any]:
+        """Names as they were declared, here or for this object; never made up."""
+        return {
+            "what": declared_name("what", what) or "",
+            "who": declared_name("who", who or self.who or os.environ.get("SPARSEDP_WHO")),
+            "data": declared_name("data", data or self.data),
+        }
+
     def _state(self) -> State:
         seen = self._seen()  # before the lines: the note is never ahead of what is on the disk
         with self._store.transaction(write=False) as db:
@@ -386,13 +330,6 @@ class Ledger:
         if self._store.durable:
             write_head(self.path, receipt)
         return receipt
-
-    def _check_same(self, state: State) -> None:
-        if self._id is not None and state.id != self._id:
-            raise BudgetExceeded(
-                f"the ledger at {self.path} is not the one that was opened (or pickled): another "
-                "has taken its place; nothing was charged. Open it anew by Ledger(path=...)"
-            )
 
     # A copy of a budget is the same budget: scikit-learn's clone and worker processes must not
     # multiply it.
@@ -409,43 +346,14 @@ class Ledger:
         return f"Ledger(epsilon={self.epsilon:g}, delta={self.delta:g}, path={str(self.path)!r})"
 
 
-def _check_kind(state: State, neighbors: str, unit: str) -> None:
-    if state.first["unit"] != unit:
-        raise BudgetExceeded(
-            f"this ledger protects every {state.first['unit']}; a fit that protects every "
-            f"{unit} cannot be added to it: use a ledger of its own"
-        )
-    if state.neighbors not in (None, neighbors):
-        raise BudgetExceeded(
-            f"this ledger counts charges under {state.neighbors!r} neighbors; a fit under "
-            f"{neighbors!r} cannot be added to them: use the same neighbors or a new ledger"
-        )
-
-
-def _refusal(state: State, epsilon: float, delta: float) -> BudgetExceeded:
-    left = state.left()
-    rest = f"epsilon={float(left[0]):g}, delta={float(left[1]):g} left"
-    if isinstance(state.rule, UnionRule):
-        rest = f'{rest} by the sum, and its rule "union" does not cover the fit\'s releases either'
-    return BudgetExceeded(
-        f"the fit would cost epsilon={epsilon:g}, delta={delta:g}, but the ledger has {rest}; "
-        "nothing was charged. Ask for less, or stop publishing about these records"
-    )
-
-
-def _name(field: str, value: str | None) -> str | None:
-    """A declared name; control characters would let one line look like two."""
-    if value is None or value == "":
-        return None
-    text = " ".join(str(value).split())
-    if len(text) > LONGEST or not text.isprintable():
-        raise ValueError(f"{field} must be at most {LONGEST} printable characters")
-    return text
-
-
-def _reopen(fields: dict[str, Any]) -> Ledger:
+def _reopen(
+    fields: dict[str, Any] | Path, epsilon: float | None = None, delta: float | None = None
+) -> Ledger:
     # Unpickling must not fail, or a saved model could not be read once its ledger is gone; and it
     # must not make a fresh budget: the missing file is reported at the next charge.
+    if not isinstance(fields, dict):  # as version 0.1 pickled
+        kept = {"_store": Store(Path(fields)), "_id": None, "epsilon": epsilon, "delta": delta}
+        fields = {**kept, "who": None, "data": None, "finish_later": False}
     ledger = object.__new__(Ledger)
     vars(ledger).update(fields)
     return ledger

@@ -25,6 +25,9 @@ from sparsedp.privacy.ledger.errors import (
 VERSION = 2
 """Of the tables below. Version 0.1 of the library wrote no number (`upgrade`)."""
 
+LARGEST = 2**28
+"""Bytes of a ledger that is opened: some 300,000 lines, read as a whole at every charge."""
+
 PATIENCE = 60.0
 """Seconds to wait for other processes."""
 
@@ -99,7 +102,9 @@ class Store:
             raise LedgerError(f"no ledger can be made in {folder}: {error.strerror}") from None
         try:
             with contextlib.closing(sqlite3.connect(name, isolation_level=None)) as db:
-                db.execute("PRAGMA journal_mode = MEMORY")  # nobody else knows this file
+                # Nobody else knows this file, and it is synced as a whole below.
+                db.execute("PRAGMA journal_mode = MEMORY")
+                db.execute("PRAGMA synchronous = OFF")
                 db.execute("BEGIN")
                 fill(db, [first])
                 db.execute("COMMIT")
@@ -143,7 +148,7 @@ class Store:
 
     def _check_file(self) -> None:
         try:
-            mode = self.path.stat().st_mode
+            found = self.path.stat()
         except FileNotFoundError:
             raise LedgerGone(
                 f"the ledger's file {self.path} is gone; a ledger without a path ends with the "
@@ -151,8 +156,10 @@ class Store:
             ) from None
         except OSError as error:
             raise LedgerError(f"the ledger {self.path}: {error.strerror}") from None
-        if not stat.S_ISREG(mode):
+        if not stat.S_ISREG(found.st_mode):
             raise LedgerError(f"{self.path} is not a ledger of sparsedp: it is not a file")
+        if found.st_size > LARGEST:
+            raise LedgerError(f"{self.path} is larger than a ledger may be, {LARGEST >> 20} MB")
 
     def _begin(self, write: bool) -> sqlite3.Connection:
         """Wait for our turn, in slices, so that Ctrl-C is seen and someone is told."""

@@ -1,19 +1,21 @@
 # make demo   a private model and its card in demo-model/, from nothing
 # make test   every check that CI runs
 # make mutants   plant faults one at a time in a scratch copy and see whether tests notice, in half an hour
+# make laws   the exact law of short walks in 1,600 combinations, by chi-square, in a quarter of an hour
+# make sanitize   the kernel of walks, its tests and its fuzzer under the sanitizers of the compiler, in minutes
 # make kills   1,000 kill -9 while ledgers are made and charged, 1,000 into fits, and 32 processes on one ledger, in twenty minutes
 # make interrupts   how long Ctrl-C takes, at random times in fits and plans, in ten minutes
 # make utility DATA=DIR   benchmarks/utility.md from the data sets in DIR, in about ten minutes
 # make bench [DATA=DIR]   benchmarks/results.md: speed and memory against others, in a quarter of an hour
 PYTHON ?= python3
 BIN := .venv/bin
-KERNELS := $(wildcard src/sparsedp/_kernels/*.pyx src/sparsedp/_kernels/*.h)
+KERNELS := $(shell find src/sparsedp/_kernels -name '*.pyx' -o -name '*.h')
 JOBS ?= 2
 # One BLAS thread per test process: more threads than cores only slow each other down.
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test check unit mutants kills interrupts install utility bench clean
+.PHONY: demo test check unit mutants laws sanitize fuzz-kernel kills interrupts install utility bench clean
 
 install: .venv/.installed
 .venv/.installed: pyproject.toml setup.py constraints.txt $(KERNELS)
@@ -38,6 +40,25 @@ unit: install
 
 mutants: install
 	$(BIN)/python -m tests.mutants.run --jobs $(JOBS)
+
+laws: install
+	$(BIN)/python -m tests.numerics.laws
+
+# The kernel's part of make fuzz.
+fuzz-kernel: install
+	$(BIN)/python -m tests.fuzz.kernel --seconds 120
+
+# A copy of the tree in which only the kernel of walks is compiled anew, with the sanitizers.
+SANITIZED := build/sanitize
+sanitize: install
+	rm -rf $(SANITIZED) && mkdir -p $(SANITIZED)
+	cp -a src tests setup.py pyproject.toml README.md LICENSE $(SANITIZED)
+	rm -f $(SANITIZED)/src/sparsedp/_kernels/walk/*.so
+	cd $(SANITIZED) && CFLAGS="-g -DSPARSEDP_PLAIN -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all" \
+	  $(abspath $(BIN))/python setup.py -q build_ext --inplace
+	cd $(SANITIZED) && export PYTHONPATH=src:. ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD=$$(gcc -print-file-name=libasan.so):$$(gcc -print-file-name=libubsan.so) && \
+	  $(abspath $(BIN))/python -m pytest -q -p no:cacheprovider tests/numerics/test_walk.py -k "not interrupt" && \
+	  $(abspath $(BIN))/python -m tests.fuzz.kernel --seconds 120
 
 kills: install
 	$(BIN)/python -m tests.faults.kill_ledger

@@ -14,9 +14,10 @@ class Shape:
     ----------
     n, d, per_row : int
         Records, features, entries of a record (fewer where a feature was drawn twice).
-    kind : {"text", "binary", "dense"}
+    kind : {"text", "binary", "dense", "signal"}
         Values of text are positive, rows of length one, then columns divided by their largest
-        value; binary values are one; dense data are uniform, without zeros.
+        value; binary values are one; dense data are uniform, without zeros. With a signal, values
+        are uniform, columns fall off faster, and the fifty most frequent decide the label.
     radius : float
         Of the L1 ball that the benchmarks use.
     """
@@ -34,6 +35,7 @@ SHAPES = {
     "url": Shape(200_000, 3_231_961, 97, "text", 50.0),
     "gisette": Shape(6_000, 5_000, 5_000, "dense", 10.0),
     "a9a": Shape(32_561, 123, 14, "binary", 10.0),
+    "signal": Shape(20_242, 47_236, 72, "signal", 50.0),
 }
 
 
@@ -53,6 +55,8 @@ def generate(shape: Shape, seed: int = 0):
         0 and 1; twenty of the hundred most frequent features matter.
     """
     rng = np.random.default_rng(seed)
+    if shape.kind == "signal":
+        return _signal(shape, rng)
     if shape.kind == "dense":
         X = rng.uniform(-1, 1, size=(shape.n, shape.d))
     else:
@@ -64,6 +68,20 @@ def generate(shape: Shape, seed: int = 0):
     margins = 3 * (margins - margins.mean()) / margins.std()
     y = (rng.random(shape.n) < 1 / (1 + np.exp(-margins))).astype(float)
     return X, y
+
+
+def _signal(shape: Shape, rng: np.random.Generator):
+    ends = np.cumsum((np.arange(shape.d) + 1.0) ** -1.05)
+    size = shape.n * shape.per_row
+    columns = np.searchsorted(ends / ends[-1], rng.random(size)).astype(np.int32)
+    np.minimum(columns, shape.d - 1, out=columns)
+    indptr = np.arange(shape.n + 1, dtype=np.int64) * shape.per_row
+    X = csr_array((rng.random(size), columns, indptr), shape=(shape.n, shape.d))
+    X.sum_duplicates()
+    np.minimum(X.data, 1, out=X.data)
+    truth = np.zeros(shape.d)
+    truth[:50] = np.where(np.arange(50) % 2, -1, 1)
+    return X, (X @ truth > 0).astype(float)
 
 
 def _zipf(shape: Shape, rng: np.random.Generator) -> csr_array:

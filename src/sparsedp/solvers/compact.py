@@ -15,6 +15,7 @@ if COMPILED:
 else:
     from sparsedp._kernels.walk import reference as kernel
 
+_FILLED = 6  # columns that have an entry in one of so many records are stored in full
 _PIECE = 1 << 21  # entries that are converted at a time: no second copy in double precision
 
 
@@ -90,10 +91,10 @@ def _dense(data: Dataset) -> Records:
     order = _by_norm(l1)
     return Records(
         n_records=n,
-        x=x[order],
-        indptr=None,
-        rows=None,
-        base=None,
+        x=x[order].reshape(-1),
+        indptr=np.arange(len(x) + 1, dtype=np.int64) * n,
+        rows=np.zeros(1, dtype=np.uint16),
+        base=np.zeros(len(x), dtype=np.int16),
         target=_target(data),
         order=order,
         l1=l1[order],
@@ -130,11 +131,11 @@ def _sparse(data: Dataset) -> Records:
     rank[order] = np.arange(d, dtype=np.int32)
     shape = n, d
     by_column = csr_array((x, rank[storage.indices], storage.indptr), shape=shape).tocsc()
-    rows = by_column.indices.astype(np.uint16 if n <= 2**16 else np.int32)
+    indptr, rows, entries = _filled(by_column, base[order], n)
     return Records(
         n_records=n,
-        x=by_column.data if rows.size else np.zeros(1, dtype=np.int16),
-        indptr=by_column.indptr.astype(np.int64),
+        x=entries if entries.size else np.zeros(1, dtype=np.int16),
+        indptr=indptr,
         rows=rows if rows.size else np.zeros(1, dtype=np.uint16),
         base=base[order],
         target=_target(data),
@@ -142,6 +143,31 @@ def _sparse(data: Dataset) -> Records:
         l1=l1[order],
         l2=_rounded_up(squares[order]),
     )
+
+
+def _filled(
+    by_column: csc_array, base: np.ndarray, n: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Columns with many entries get all of them: sums over these need no numbers of records."""
+    before, counts = by_column.indptr.astype(np.int64), np.diff(by_column.indptr)
+    kind = np.uint16 if n <= 2**16 else np.int32
+    frequent = np.flatnonzero((_FILLED * counts.astype(np.int64) >= n) & (counts < n))
+    sizes = counts.astype(np.int64)
+    sizes[frequent] = n
+    indptr = np.concatenate([[0], np.cumsum(sizes)])
+    rows, x = np.zeros(indptr[-1], dtype=kind), np.empty(indptr[-1], dtype=np.int16)
+    start = 0  # runs of other columns are copied as they are
+    for k in [*frequent.tolist(), len(counts)]:
+        source, to = slice(before[start], before[k]), slice(indptr[start], indptr[k])
+        rows[to], x[to] = by_column.indices[source], by_column.data[source]
+        if k < len(counts):
+            whole = x[indptr[k] : indptr[k + 1]]
+            whole[:] = base[k]
+            whole[by_column.indices[before[k] : before[k + 1]]] = by_column.data[
+                before[k] : before[k + 1]
+            ]
+        start = k + 1
+    return indptr, rows, x
 
 
 def _target(data: Dataset) -> np.ndarray:

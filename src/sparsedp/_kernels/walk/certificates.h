@@ -44,14 +44,14 @@ WIDE static void highs(const double *restrict cap, const double *restrict l2, co
 /* The score of an entry, exactly. */
 static int64_t look(walk_t *s, int64_t e) {
     const records_t *m = s->m;
-    int64_t k = e / s->n_outputs, n_entries = column_size(m, k);
-    double fly = TIME_FLY * (double)n_entries;
-    if (!m->indptr || m->base[k] || s->loss == MULTINOMIAL || s->fly_step + fly > TIME_ROW * (double)m->n)
+    int64_t k = e / s->n_outputs;
+    double fly = TIME_FLY * (double)column_size(m, k);
+    if (full(m, k) || m->base[k] || s->loss == MULTINOMIAL || s->fly_step + fly > TIME_ROW * (double)m->n)
         pass(s);
     if (s->fresh) {
         int64_t output = e % s->n_outputs, at = output * m->n;
         s->seen[e] = score_of(m, k, s->r + at, s->narrow_r + at, s->sum_r[output]);
-        spend(s, (m->indptr ? TIME_ENTRY : TIME_DENSE) * (double)n_entries, 1);
+        spend(s, s->cost[k + 1] - s->cost[k], 1);
     } else {
         s->seen[e] = score_on_the_fly(m, k, s->loss, s->v, s->scale, s->unit);
         s->fly_step += fly;
@@ -83,11 +83,8 @@ static int64_t neighborhood(const walk_t *s) {
 
 /* Time to look at all entries from one on. */
 static double renewal(const walk_t *s, int64_t from) {
-    const records_t *m = s->m;
-    int64_t column = from / s->n_outputs;
-    double rows = TIME_ROW * (double)(m->n * s->n_outputs), building = TIME_BUILD * 4 * (double)(s->size - from);
-    if (!m->indptr) return rows + building + TIME_DENSE * (double)m->n * (double)(s->size - from);
-    return rows + building + TIME_ENTRY * (double)(m->indptr[m->d] - m->indptr[column]) * s->n_outputs;
+    double rows = TIME_ROW * (double)(s->m->n * s->n_outputs), building = TIME_BUILD * 4 * (double)(s->size - from);
+    return rows + building + (s->cost[s->m->d] - s->cost[from / s->n_outputs]) * s->n_outputs;
 }
 
 #endif

@@ -15,8 +15,8 @@ static int64_t plain_score(const walk_t *s, int64_t e, const int32_t *r) {
     const records_t *m = s->m;
     int64_t k = e / s->n_outputs, sum = 0;
     r += e % s->n_outputs * m->n;
-    if (!m->indptr) {
-        for (int64_t i = 0; i < m->n; i++) sum -= (int64_t)m->x[k * m->n + i] * r[i];
+    if (full(m, k)) {
+        for (int64_t i = 0; i < m->n; i++) sum -= (int64_t)m->x[m->indptr[k] + i] * r[i];
         return sum;
     }
     for (int64_t i = 0; m->base[k] && i < m->n; i++) sum -= (int64_t)m->base[k] * r[i];

@@ -22,8 +22,7 @@ static void settle_slopes(walk_t *s) { /* what follows from r */
         for (int64_t i = 0; i < n; i++) sum += s->r[c * n + i];
         s->sum_r[c] = sum;
     }
-    if (!s->m->indptr)
-        for (int64_t i = 0; i < n * s->n_outputs; i++) s->narrow_r[i] = (int16_t)s->r[i];
+    for (int64_t i = 0; i < n * s->n_outputs; i++) s->narrow_r[i] = (int16_t)s->r[i];
     s->since = 0, s->fresh = 1;
 }
 

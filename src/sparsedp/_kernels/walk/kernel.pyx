@@ -60,26 +60,20 @@ cdef class Call:
         memset(&self.s, 0, sizeof(walk_t))
         cap = np.repeat(records.l1.astype(np.float64) * ONE, n_outputs)
         cdef const double[::1] caps = cap, l2 = np.repeat(records.l2, n_outputs)
-        cdef const int16_t[::1] x = records.x.reshape(-1), base
+        cdef const int16_t[::1] x = records.x, base = records.base
         cdef const float[::1] target = records.target
-        cdef const int64_t[::1] indptr
+        cdef const int64_t[::1] indptr = records.indptr
         cdef const uint16_t[::1] narrow
         cdef const int32_t[::1] wide
         self.m.n, self.m.d = records.n_records, records.n_columns
-        if x.shape[0]:
-            self.m.x = &x[0]
-        self.m.target = &target[0]
-        if records.indptr is not None:
-            indptr, base = records.indptr, records.base
-            self.m.indptr, self.m.base = &indptr[0], &base[0]
-            if records.rows.dtype == np.uint16:
-                narrow = records.rows
-                if narrow.shape[0]:
-                    self.m.narrow = &narrow[0]
-            else:
-                wide = records.rows
-                if wide.shape[0]:
-                    self.m.wide = &wide[0]
+        self.m.x, self.m.target = &x[0], &target[0]
+        self.m.indptr, self.m.base = &indptr[0], &base[0]
+        if records.rows.dtype == np.uint16:
+            narrow = records.rows
+            self.m.narrow = &narrow[0]
+        else:
+            wide = records.rows
+            self.m.wide = &wide[0]
         self.s.m, self.s.loss, self.s.n_outputs = &self.m, LOSSES[loss], n_outputs
         self.s.bound, self.s.radius = bound, radius
         self.s.steps, self.s.n_steps = &steps[0] if steps.shape[0] else NULL, steps.shape[0]

@@ -6,7 +6,7 @@
 
 typedef struct {
     int64_t n, d;
-    const int64_t *indptr;  /* NULL for dense records, which are all entries, column after column */
+    const int64_t *indptr;
     const uint16_t *narrow; /* numbers of records in 16 bits, or */
     const int32_t *wide;    /* in 32 */
     const int16_t *x;       /* stored entries, within ONE */
@@ -16,9 +16,10 @@ typedef struct {
 
 static inline int64_t row_at(const records_t *m, int64_t p) { return m->narrow ? m->narrow[p] : m->wide[p]; }
 
-static inline int64_t column_size(const records_t *m, int64_t k) {
-    return m->indptr ? m->indptr[k + 1] - m->indptr[k] : m->n;
-}
+static inline int64_t column_size(const records_t *m, int64_t k) { return m->indptr[k + 1] - m->indptr[k]; }
+
+/* A column that stores all its entries has them in the order of the records: no numbers are needed. */
+static inline int full(const records_t *m, int64_t k) { return column_size(m, k) == m->n; }
 
 /* Sums of stored entries times derivatives. Terms are at most 2^28: four fit into 32 bits. */
 #define SPARSE_SUM(NAME, INDEX)                                                                    \
@@ -54,8 +55,8 @@ WIDE static int64_t sum_dense(const int16_t *restrict x, const int16_t *restrict
 /* The score of column k from the derivatives of one output, also in 16 bits, and their sum. */
 static int64_t score_of(const records_t *m, int64_t k, const int32_t *r, const int16_t *narrow_r,
                         int64_t sum_r) {
-    if (!m->indptr) return -sum_dense(m->x + k * m->n, narrow_r, m->n);
     int64_t p = m->indptr[k], size = column_size(m, k), base = m->base[k], sum = base * sum_r;
+    if (full(m, k)) return -sum_dense(m->x + p, narrow_r, m->n);
     sum += m->narrow ? sum_narrow(m->narrow + p, m->x + p, size, r) : sum_wide(m->wide + p, m->x + p, size, r);
     for (int64_t q = p; base && q < p + size; q++) sum -= base * r[row_at(m, q)];
     return -sum;
@@ -84,8 +85,8 @@ WIDE static int64_t score_on_the_fly(const records_t *m, int64_t k, int loss, co
 
 /* Move v toward a column: v += jump * x. */
 static void add_column(const records_t *m, int64_t k, double jump, double *restrict v) {
-    if (!m->indptr) {
-        const int16_t *restrict x = m->x + k * m->n;
+    if (full(m, k)) {
+        const int16_t *restrict x = m->x + m->indptr[k];
         for (int64_t i = 0; i < m->n; i++) v[i] += jump * x[i];
         return;
     }

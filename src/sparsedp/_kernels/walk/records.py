@@ -21,10 +21,11 @@ class Records:
     ----------
     n_records : int
     x : ndarray of int16
-        Entries within ONE: dense (n_columns, n_records), or those that are stored.
-    indptr, rows : ndarray or None
-        Compressed columns: int64, and uint16 or int32; None for dense records.
-    base : ndarray of int16 or None
+        Stored entries, within ONE.
+    indptr, rows : ndarray
+        Compressed columns: int64, and uint16 or int32. A column that stores as many entries as
+        there are records has them in order, and what ``rows`` has for them is not read.
+    base : ndarray of int16
         What the entries of each column are that are not stored.
     target : ndarray of float32
     order : ndarray of int64
@@ -33,9 +34,9 @@ class Records:
 
     n_records: int
     x: np.ndarray
-    indptr: np.ndarray | None
-    rows: np.ndarray | None
-    base: np.ndarray | None
+    indptr: np.ndarray
+    rows: np.ndarray
+    base: np.ndarray
     target: np.ndarray
     order: np.ndarray
     l1: np.ndarray
@@ -46,7 +47,7 @@ class Records:
     def __post_init__(self) -> None:
         if not 1 <= self.n_records <= MOST_RECORDS:
             raise ValueError("a walk needs records, and no more than sums of whole numbers hold")
-        if self.x.size and not (self.x.min() >= -ONE and self.x.max() <= ONE):
+        if not (self.x.min() >= -ONE and self.x.max() <= ONE):
             raise ValueError("entries must lie in [-1, 1]")
         if (np.diff(self.l1) < 0).any():
             raise ValueError("columns must lie in the order of their L1 norms")
@@ -60,7 +61,7 @@ class Records:
     def n_bytes(self) -> int:
         """Memory of the copy."""
         arrays = (self.x, self.indptr, self.rows, self.base, self.target, self.order)
-        return sum(array.nbytes for array in (*arrays, self.l1, self.l2) if array is not None)
+        return sum(array.nbytes for array in (*arrays, self.l1, self.l2))
 
     def by_feature(self, scores: np.ndarray, n_outputs: int) -> np.ndarray:
         """Scores (..., n_columns * n_outputs) in the order of features instead of columns."""

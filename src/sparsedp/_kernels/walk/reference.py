@@ -57,25 +57,26 @@ class _Point:
         check(records, loss, n_outputs, bound, radius, steps)
         self.records, self.loss, self.bound, self.radius = records, loss, bound, radius
         self.v, self.scale = np.zeros((n_outputs, records.n_records)), 1.0
-        self.indptr, self.rows, self.base = records.indptr, records.rows, records.base
-        if self.indptr is not None and self.rows is not None and self.base is not None:
-            sizes = np.diff(self.indptr)
-            self.base, self.rows = self.base.astype(np.int64), self.rows[: sizes.sum()]
-            self.column = np.repeat(np.arange(records.n_columns), sizes)
-            self.over = records.x[: sizes.sum()].astype(np.int64) - self.base[self.column]
+        sizes, n_entries = np.diff(records.indptr), records.indptr[-1]
+        self.full = np.flatnonzero(sizes == records.n_records)
+        self.base = records.base.astype(np.int64)
+        column = np.repeat(np.arange(records.n_columns), sizes)
+        self.over = records.x[:n_entries].astype(np.int64) - self.base[column]
+        # A full column needs no numbers of records, and may not have any.
+        self.loose = np.flatnonzero(~np.isin(column, self.full))
+        self.loose_column, self.loose_row = column[self.loose], self.records.rows[self.loose]
 
     def scores(self):
         """All of them, column after column."""
         m = self.records
         r = slopes(self.loss, self.v, self.scale, m.target, self.bound)
         sums = np.empty((m.n_columns, len(r)), dtype=np.int64)
-        if self.rows is None or self.base is None:
-            for k in range(m.n_columns):
-                sums[k] = r @ m.x[k].astype(np.int64)
-        else:
-            for c, derivative in enumerate(r):
-                sums[:, c] = self.base * derivative.sum()
-                np.add.at(sums[:, c], self.column, self.over * derivative[self.rows])
+        for c, derivative in enumerate(r):
+            sums[:, c] = self.base * derivative.sum()
+            terms = self.over[self.loose] * derivative[self.loose_row]
+            np.add.at(sums[:, c], self.loose_column, terms)
+            for k in self.full:
+                sums[k, c] = derivative @ self._column(k)
         return -sums.reshape(-1)
 
     def advance(self, candidate, step):
@@ -88,13 +89,16 @@ class _Point:
             self.scale = 1.0
         jump = sign * step * self.radius / self.scale / ONE
         k, v = entry // len(self.v), self.v[entry % len(self.v)]
-        if self.indptr is None or self.rows is None or self.base is None:
-            v += jump * m.x[k]
+        part = slice(m.indptr[k], m.indptr[k + 1])
+        if part.stop - part.start == m.n_records:
+            v += jump * self._column(k)
             return
         if self.base[k]:
             v += jump * float(self.base[k])
-        part = slice(self.indptr[k], self.indptr[k + 1])
-        v[self.rows[part]] += jump * self.over[part]
+        v[m.rows[part]] += jump * self.over[part]
+
+    def _column(self, k):
+        return self.records.x[self.records.indptr[k] : self.records.indptr[k + 1]].astype(np.int64)
 
 
 class _Words:

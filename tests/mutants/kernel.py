@@ -14,7 +14,7 @@ def _in(file: str, old: str, new: str, survives: str = "") -> Mutant:
 MUTANTS = [
     _in("units.h", "{0.25, 1.0, 0.70711}", "{0.2, 1.0, 0.70711}"),
     _in("units.h", "{0.25, 1.0, 0.70711}", "{0.25, 0.8, 0.70711}"),
-    _in("units.h", "{0.25, 1.0, 0.70711}", "{0.25, 1.0, 0.4}"),
+    _in("units.h", "{0.25, 1.0, 0.70711}", "{0.25, 1.0, 0.3}"),
     _in("units.h", "#define ONE 16384", "#define ONE 32767"),
     _in("units.h", "miss * unit > ONE ? ONE / miss : unit", "unit"),
     _in("records.h", "base && q < p + size", "0 && q < p + size"),

@@ -175,6 +175,31 @@ def test_every_invariant_holds_at_every_step(kind):
 
 
 @needs_compiler
+@pytest.mark.parametrize("loss", ["logistic", "squared", "multinomial"])
+def test_the_bound_between_passes_holds_where_it_is_close(loss):
+    """All margins move by 0.1 from zero, nothing is looked at: a smaller constant would fail."""
+    n = 80
+    X = np.random.default_rng(1).choice([-1.0, 1.0], (n, 3))
+    y = np.zeros(n) if loss == "squared" else np.arange(n) % 2
+    case = walks.Case(
+        X,
+        y,
+        loss=loss,
+        n_outputs=2 if loss == "multinomial" else 1,
+        bound=1.0,
+        radius=0.2,
+        steps=np.array([0.5, 0.5]),
+    )
+    records = case.records("dense")
+    start = checked.scores_at_zero(records, loss, case.n_outputs, case.bound)
+    rate = walks.rate_of(case, 1e-6)
+    stream = KeyStream.from_seed(0)
+    how = PATHS["long levels"]
+    _, counters = walks.walk(checked, case, records, start, rate, stream, **how)
+    assert counters["passes"] == 0
+
+
+@needs_compiler
 def test_the_debug_build_asserts():
     """Scores at weights zero that are wrong: the first certificate does not hold."""
     case = CASES["random"]

@@ -16,6 +16,19 @@ static int out_of_patience(const walk_t *s) {
     return s->builds > 8 || (s->mode == AUTO && s->spent_step > 0.5 * s->full_time);
 }
 
+/* Look at the members that hold most of the weight: levels built after that are as good as exact. */
+static void look_at_the_best(walk_t *s) {
+    uint64_t left = s->total;
+    pass(s);
+    for (int l = 0; l <= s->bottom && left > s->total / 8 && !s->failed; l++) {
+        for (int64_t i = 0; i < s->members[l]; i++) {
+            int64_t e = s->candidate[s->place[l] + i] / 2;
+            if (s->seen_step[e] != s->t + 1) look(s, e);
+        }
+        left -= (uint64_t)(s->members[l] + s->capped[l]) * s->weight[l];
+    }
+}
+
 static int64_t select_vertex(walk_t *s, double *sign) {
     uint64_t weight;
     s->depth = HUGE_VAL;
@@ -26,7 +39,8 @@ static int64_t select_vertex(walk_t *s, double *sign) {
             attempt = 0, s->gave_up = 1;
         } else if (!s->all && s->tries > 32 + (s->size - s->first) / 16) {
             s->horizon *= 0.5;
-            if (++s->builds == 2) renew_origin(s, neighborhood(s));
+            if (++s->builds == 4) renew_origin(s, neighborhood(s));
+            else look_at_the_best(s);
             pass(s);
             build(s, s->horizon);
             check(s);

@@ -220,7 +220,7 @@ def test_estimators_read_files(kind, tmp_path, capsys):
     np.testing.assert_allclose(model.coef_, in_memory.coef_, rtol=1e-6, atol=1e-9)
     assert model.n_features_in_ == N_FEATURES
     assert model.predict(X).shape == y.shape if kind != "parquet" else True
-    assert "block 1/" in capsys.readouterr().err
+    assert "reading records" in capsys.readouterr().err
     regressor = SparseLinearRegression(**settings, target_bounds=(0, 1)).fit(records)
     assert np.isfinite(regressor.coef_).all()
     if kind == "parquet":
@@ -263,7 +263,7 @@ def test_malformed_records_are_found_before_anything_is_charged(tmp_path):
     model = SparseLogisticRegression(
         epsilon=1.0, delta=1e-3, bounds=10.0, classes=(0, 1), ledger=ledger
     )
-    with pytest.raises(ValueError, match="rows 40 to 60: Input X contains NaN"):
+    with pytest.raises(ValueError, match="some rows of the arrays: Input X contains NaN"):
         model.fit(records)
     assert not ledger.history()
     replaced = records.clip(10.0, invalid="replace")

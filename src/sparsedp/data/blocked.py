@@ -33,7 +33,7 @@ class BlockedDataset:
         self._blocks, self._nobody, self._counts = blocks, nobody, tuple(counts)
 
     def __repr__(self) -> str:
-        return f"BlockedDataset({len(self._counts)} blocks, {self._nobody!r})"
+        return f"BlockedDataset({self._nobody!r})"
 
     def total(self, function: Callable[..., Sums], *derived: Derived) -> Sums:
         """Sum of ``function(block, *derived values)`` over the blocks. Private; one pass."""
@@ -43,9 +43,13 @@ class BlockedDataset:
         """Values ``function(block, *derived values)``, one per block, to be used again. Private."""
         return self._blocks.derive(function, *derived)
 
-    def watched(self, watch: Callable[[int, int, int], None] | None) -> None:
-        """Call a function with the pass, the blocks done and all blocks, or no longer."""
+    def watched(self, watch: Callable[[], None] | None) -> None:
+        """Call a function after every block that is read, or no longer."""
         self._blocks.watched(watch)
+
+    def close(self) -> None:
+        """Let go of the records, here and on the workers; only what is public can be asked then."""
+        self._blocks.close()
 
     @property
     def n_records(self) -> int:
@@ -169,11 +173,6 @@ class BlockedDataset:
         if array.ndim not in (1, 2) or array.shape[0] != self.n_records:
             raise ValueError("residuals need one row per record.")
         return self._blocks.given(self._cut(array))
-
-
-def n_records(block: Dataset) -> int:
-    """How many records a block holds (private)."""
-    return block.n_records
 
 
 def _target(block: Dataset) -> NDArray:

@@ -2,18 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from scipy import sparse
 
-from sparsedp.data.blocked import BlockedDataset, n_records
+from sparsedp.data.blocked import BlockedDataset
+from sparsedp.data.dataset import Dataset
 from sparsedp.data.entries import canonical
 from sparsedp.data.gate import Invalid
 from sparsedp.data.local import LocalBlocks, Machine, Watch
 from sparsedp.data.pieces import ArrayPiece, Gate, LostBlock, NpzPiece, Piece, parquet_pieces
 from sparsedp.data.products import most_records
+from sparsedp.data.seal import CHANGED, Seal, Sealing
 
 ROWS_PER_BLOCK = 100_000
 
@@ -59,9 +61,12 @@ class RecordBlocks:
             raise ValueError(f"n_threads must be at least 1, got {self.n_threads!r}")
 
     def __repr__(self) -> str:
-        return (
-            f"RecordBlocks({len(self.pieces)} blocks, n_features={self.n_features}, "
-            "records private)"
+        return f"RecordBlocks(n_features={self.n_features}, records private)"
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise TypeError(
+            "RecordBlocks are for fit(records), with targets and never in memory all at once: to "
+            "predict, give the features of one block after the other as an array"
         )
 
     @classmethod
@@ -78,6 +83,7 @@ class RecordBlocks:
         rows_per_block : int
         n_threads : int
         """
+        _check_rows(rows_per_block)
         if sparse.issparse(X) and X.format != "csr":
             X = canonical(X).tocsr()  # SciPy would sum duplicates in an order of its own
         if getattr(X, "ndim", None) != 2 or getattr(y, "ndim", None) != 1 or len(y) != X.shape[0]:
@@ -98,8 +104,8 @@ class RecordBlocks:
         Parameters
         ----------
         source : path or sequence of paths
-            A folder (its .npz files in the order of their names), or files. Each holds X and y,
-            or data, indices, indptr and shape of a CSR array and y, as in
+            A folder (its .npz files and those of subfolders, by name), or files. Each holds X and
+            y, or data, indices, indptr and shape of a CSR array and y, as in
             ``np.savez(path, data=A.data, indices=A.indices, indptr=A.indptr, shape=A.shape, y=y)``.
         target : str
             Which array is y.
@@ -125,7 +131,7 @@ class RecordBlocks:
         Parameters
         ----------
         source : path or sequence of paths
-            A file, a folder (its .parquet files in the order of their names), or files.
+            A file, a folder (its .parquet files and those of subfolders, by name), or files.
         target : str
             The column to predict.
         categories : dict of str to sequence, optional
@@ -137,6 +143,7 @@ class RecordBlocks:
             so write files with ``row_group_size=100_000`` or so.
         n_threads : int
         """
+        _check_rows(rows_per_block)
         paths = _files(source, ".parquet")
         pieces, plan = parquet_pieces(paths, target, categories, drop, rows_per_block)
         names = plan.feature_names
@@ -196,23 +203,32 @@ class RecordBlocks:
             feature_names=self.feature_names,
         )
         nobody = gate.nobody()
-        blocks = self._opened(gate)
-        blocks.watched(watch)
-        try:
-            counts = blocks.each(n_records)
-        except LostBlock as error:
-            raise ValueError(str(error)) from error.__cause__
+        blocks, seals = self._checked(gate, watch)
+        counts = [seal.n_records for seal in seals]
         if sum(counts) > most_records(self.n_features, nobody.row_norm):
+            blocks.close()
             raise ValueError("too many records for the rounding of sums (summation.md): use fewer")
         return BlockedDataset(blocks, nobody, counts)
 
-    def _opened(self, gate: Gate) -> Any:
+    def _checked(self, gate: Gate, watch: Watch | None) -> tuple[Any, list[Seal]]:
+        try:
+            return self._opened(gate, watch)
+        except LostBlock as error:
+            lost = str(error)
+        raise ValueError(lost)  # here, so that it holds no frame with records
+
+    def _opened(self, gate: Gate, watch: Watch | None) -> tuple[Any, list[Seal]]:
+        """All blocks, each read once; from now on they must not change."""
         if self.client is not None:
             from sparsedp.data.cluster import opened
 
-            return opened(self.client, self.pieces, gate)
+            return opened(self.client, self.pieces, gate, watch)
         machine = Machine(len(self.pieces), self.n_threads, self.memory)
-        return LocalBlocks(machine, partial(_admitted, gate, self.pieces))
+        source = _Source(gate, self.pieces)
+        blocks = LocalBlocks(machine, source)
+        blocks.watched(watch)
+        source.seals = blocks.each(source.sealing)
+        return blocks, source.seals
 
 
 def in_blocks(X: Any, y: Any) -> RecordBlocks | None:
@@ -221,25 +237,66 @@ def in_blocks(X: Any, y: Any) -> RecordBlocks | None:
         if y is not None:
             raise ValueError("RecordBlocks hold the targets too: call fit(records) without y")
         return X
-    # By name, so that Dask is not loaded for those who do not use it.
-    if type(X).__module__.split(".")[0] in ("dask", "dask_expr"):
+    if _is_dask(X):
         return RecordBlocks.from_dask(X, y)
+    if _is_dask(y):
+        raise ValueError("y is a Dask collection and X is not: make both of one kind")
     return None
 
 
-def _admitted(gate: Gate, pieces: Sequence[Piece], index: int) -> Any:
-    return gate.read(pieces[index])
+def _is_dask(collection: Any) -> bool:
+    # By name, so that Dask is not loaded for those who do not use it.
+    return type(collection).__module__.split(".")[0] in ("dask", "dask_expr")
+
+
+class _Source:
+    """Reads blocks by number; once they are sealed, they must be the same each time."""
+
+    def __init__(self, gate: Gate, pieces: Sequence[Piece]) -> None:
+        self._gate, self._pieces = gate, pieces
+        self.sealing = Sealing()
+        self.seals: list[Seal] = []
+
+    def __call__(self, index: int) -> Dataset:
+        piece = self._pieces[index]
+        block = self._gate.read(piece)
+        if self.seals and self.sealing(block) != self.seals[index]:
+            raise LostBlock(f"{piece.label}: {CHANGED}")
+        return block
+
+
+def _check_rows(rows_per_block: Any) -> None:
+    whole = isinstance(rows_per_block, int | np.integer) and not isinstance(rows_per_block, bool)
+    if not whole or rows_per_block < 1:
+        raise ValueError(
+            f"rows_per_block must be a whole number of at least 1, got {rows_per_block!r}"
+        )
 
 
 def _files(source: str | Path | Sequence[str | Path], suffix: str) -> list[Path]:
     if not isinstance(source, str | Path):
         files = [Path(path) for path in source]
     else:
-        path = Path(source)
-        files = sorted(path.glob(f"*{suffix}")) if path.is_dir() else [path]
+        files = _below(Path(source), suffix) if Path(source).is_dir() else [Path(source)]
     if not files:
         raise ValueError(f"no {suffix} files here: give a folder that has some, or their names")
     for path in files:
         if not path.exists():
             raise ValueError(f"{path} does not exist")
+    return files
+
+
+def _below(folder: Path, suffix: str) -> list[Path]:
+    """Files of a folder and its subfolders, in the order of their names."""
+    files = []
+    for path in sorted(folder.rglob("*")):
+        inner = path.relative_to(folder).parts
+        if path.suffix.lower() != suffix or any(name.startswith((".", "_")) for name in inner):
+            continue
+        if any("=" in name for name in inner[:-1]):
+            raise ValueError(
+                f"{folder} has subfolders whose names are columns (key=value), which are not read: "
+                "give the files one by one, or write these columns into them"
+            )
+        files.append(path)
     return files

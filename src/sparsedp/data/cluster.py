@@ -3,9 +3,13 @@
 Loaded only when a cluster is used; needs the extra "distributed".
 """
 
+import contextlib
+import os
 import time
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,7 +19,8 @@ from sparsedp.data.dataset import Dataset
 from sparsedp.data.derived import Sums, added
 from sparsedp.data.gate import column_names
 from sparsedp.data.local import Watch, blas_controller, size_of
-from sparsedp.data.pieces import Gate, LostBlock
+from sparsedp.data.pieces import Gate, LostBlock, admitted
+from sparsedp.data.seal import CHANGED, Seal, Sealing
 
 try:
     import distributed
@@ -55,6 +60,17 @@ class Cluster:
         self.client = client
         self.n_rounds = 0
         self.watch: Watch | None = None
+        self._futures: weakref.WeakSet[Any] = weakref.WeakSet()
+
+    def own(self, futures: list[Any]) -> list[Any]:
+        """Futures that `close` lets go of, if nobody did before."""
+        self._futures.update(futures)
+        return futures
+
+    def close(self) -> None:
+        """Let the workers forget everything, whoever still holds a future (as tracebacks do)."""
+        for future in list(self._futures):
+            future.release()
 
     def submit(
         self, function: Callable[..., Any], inputs: Sequence[Sequence[Any]], retries: int = 0
@@ -63,26 +79,34 @@ class Cluster:
         if size_of(function) > LARGE:
             # Weights of many features are sent to the cluster once, and by a task, which can be
             # repeated if the worker that holds the result is lost.
-            function = self.client.submit(_itself, function, pure=False)
-        return [
-            self.client.submit(_evaluated, function, *values, pure=False, retries=retries)
-            for values in zip(*inputs, strict=True)
-        ]
+            (function,) = self.own([self.client.submit(_itself, function, pure=False)])
+        return self.own(
+            [
+                self.client.submit(_evaluated, function, *values, pure=False, retries=retries)
+                for values in zip(*inputs, strict=True)
+            ]
+        )
 
     def results(self, futures: list[Any]) -> Iterator[Any]:
         """Results in the order of the blocks: one round."""
         self.n_rounds += 1
+        self._guarded(self._wait, futures)
+        for start in range(0, len(futures), GATHERED):
+            yield from self._guarded(self.client.gather, futures[start : start + GATHERED])
+
+    def _guarded(self, get: Callable[[list[Any]], Any], futures: list[Any]) -> Any:
+        """What a function of futures gives, or an exception that holds no frames with records."""
         try:
-            self._wait(futures)
-            for start in range(0, len(futures), GATHERED):
-                yield from self.client.gather(futures[start : start + GATHERED])
-        except LostBlock:
-            raise
-        except (distributed.KilledWorker, distributed.CancelledError) as error:
-            raise LostBlock(
+            return get(futures)
+        except (distributed.KilledWorker, distributed.CancelledError):
+            stopped: BaseException = LostBlock(
                 "a worker was lost, and the cluster cannot compute its blocks again (scattered "
                 "data are kept nowhere else; a block may be too large for a worker)"
-            ) from error
+            )
+        except Exception as error:
+            stopped = error.with_traceback(None)
+            stopped.__cause__ = stopped.__context__ = None
+        raise stopped
 
     def _wait(self, futures: list[Any]) -> None:
         """Wait for all, as long as there is any worker."""
@@ -94,7 +118,7 @@ class Cluster:
             except TimeoutError:
                 pass
             if self.watch is not None:
-                self.watch(self.n_rounds, sum(future.done() for future in futures), len(futures))
+                self.watch()
             now = time.monotonic()
             if self.client.scheduler_info(n_workers=1)["workers"]:
                 missing_since = None
@@ -103,7 +127,7 @@ class Cluster:
             elif now - missing_since > PATIENCE:
                 raise LostBlock(f"the cluster has had no worker for {PATIENCE:.0f} seconds")
         if self.watch is not None:
-            self.watch(self.n_rounds, len(futures), len(futures))
+            self.watch()
 
 
 class ClusterBlocks:
@@ -125,7 +149,8 @@ class ClusterBlocks:
     def given(self, values: Sequence[Any]) -> "ClusterBlocks":
         """Values that are here already, one per block."""
         submit = self.cluster.client.submit
-        return ClusterBlocks(self.cluster, [submit(_itself, value, pure=False) for value in values])
+        futures = self.cluster.own([submit(_itself, value, pure=False) for value in values])
+        return ClusterBlocks(self.cluster, futures)
 
     def each(self, function: Callable[..., Any], *others: "ClusterBlocks") -> list[Any]:
         """Results for all blocks, in their order."""
@@ -138,6 +163,10 @@ class ClusterBlocks:
     def watched(self, watch: Watch | None) -> None:
         """Report progress to a function, or no longer."""
         self.cluster.watch = watch
+
+    def close(self) -> None:
+        """Let go of everything that the workers hold for this fit."""
+        self.cluster.close()
 
     def _results(
         self, function: Callable[..., Any], others: Sequence["ClusterBlocks"]
@@ -152,21 +181,39 @@ class CollectionPiece:
     X: Delayed
     y: Delayed | None
     target: str | None
+    columns: tuple[Any, ...] | None
+    """Names of a data frame's columns, in their order; every partition must have the same."""
 
 
-def opened(client: Any, pieces: Sequence[Any], gate: Gate) -> ClusterBlocks:
-    """Have the workers read the blocks and let them through the gate."""
+def opened(
+    client: Any, pieces: Sequence[Any], gate: Gate, watch: Watch | None
+) -> tuple[ClusterBlocks, list[Seal]]:
+    """Have the workers read the blocks and let them through the gate; see `Seal`."""
     cluster = Cluster(client)
+    cluster.watch = watch
+    client.run(_alone_in_its_folder, on_error="ignore")
+    try:
+        futures, sealing = _read(cluster, pieces, gate), Sealing()
+        seals = ClusterBlocks(cluster, futures).each(sealing)
+        # What workers compute again after a loss, they also compare again.
+        checked = cluster.submit(_Checked(sealing), [futures, seals])
+    except BaseException:
+        cluster.close()
+        raise
+    return ClusterBlocks(cluster, checked), seals
+
+
+def _read(cluster: Cluster, pieces: Sequence[Any], gate: Gate) -> list[Any]:
     if not isinstance(pieces[0], CollectionPiece):
-        return ClusterBlocks(cluster, cluster.submit(gate.read, [pieces], retries=RETRIES))
+        return cluster.submit(gate.read, [pieces], retries=RETRIES)
     # All in one graph, so that what chunks have in common is computed once.
     lazy = [piece.X for piece in pieces] + [piece.y for piece in pieces if piece.y is not None]
-    parts = client.compute(lazy, retries=RETRIES)
-    admit = _Admit(gate, pieces[0].target)
+    parts = cluster.own(cluster.client.compute(lazy, retries=RETRIES))
+    admit = _Admit(gate, pieces[0].target, pieces[0].columns)
     inputs = [parts[: len(pieces)]]
     if len(parts) > len(pieces):
         inputs.append(parts[len(pieces) :])
-    return ClusterBlocks(cluster, cluster.submit(admit, inputs))
+    return cluster.submit(admit, inputs)
 
 
 def current_client() -> Any:
@@ -186,6 +233,11 @@ def collection_pieces(
     """Cut Dask collections into pieces; also number, kind and names of the features."""
     if (y is None) == (target is None):
         raise ValueError("give y, or the name of the target column of a data frame")
+    if y is not None and not callable(getattr(type(y), "to_delayed", None)):
+        raise ValueError(
+            "X is a Dask collection and y is not: make y one that is cut like X, for example "
+            "dask.array.from_array(y, chunks=X.chunks[0])"
+        )
     names = column_names(X)
     if names is not None:
         if target is not None and target not in names:
@@ -209,7 +261,9 @@ def collection_pieces(
         targets = list(y.to_delayed())
         if len(targets) != len(features):
             raise ValueError("X and y are cut into different numbers of parts: cut them alike")
-    pieces = (CollectionPiece(*pair, target) for pair in zip(features, targets, strict=True))
+    columns = None if names is None else tuple(names)
+    pairs = zip(features, targets, strict=True)
+    pieces = (CollectionPiece(*pair, target, columns) for pair in pairs)
     return tuple(pieces), n_features, is_sparse, named
 
 
@@ -217,14 +271,44 @@ def collection_pieces(
 class _Admit:
     gate: Gate
     target: str | None
+    columns: tuple[Any, ...] | None
 
     def __call__(self, X: Any, y: Any = None) -> Dataset:
+        return admitted(lambda: self._admit(X, y), "a block of the Dask collection")
+
+    def _admit(self, X: Any, y: Any) -> Dataset:
+        names = column_names(X)
+        if (None if names is None else tuple(names)) != self.columns:
+            raise ValueError(
+                "its columns differ from those of the collection in name, number or order"
+            )
         if self.target is not None:
             X, y = X.drop(columns=self.target), X[self.target]
-        try:
-            return self.gate.admit(X, y)
-        except Exception as error:
-            raise LostBlock(f"a block of the Dask collection: {error}") from error
+        return self.gate.admit(X, y)
+
+
+@dataclass(frozen=True)
+class _Checked:
+    sealing: Sealing
+
+    def __call__(self, block: Dataset, seal: Seal) -> Dataset:
+        if self.sealing(block) != seal:
+            raise LostBlock(f"a block: {CHANGED}")
+        return block
+
+
+def _alone_in_its_folder(dask_worker: Any) -> None:
+    """What a worker spills to disk is for its own eyes; by itself Dask lets everybody read it."""
+    with contextlib.suppress(OSError):  # where folders have no modes
+        os.chmod(dask_worker.local_directory, 0o700)
+
+
+@lru_cache(maxsize=1)
+def _settled() -> None:
+    """Done once by each worker, also by those that joined later."""
+    # One thread for linear algebra from now on: see `blas_controller`.
+    blas_controller().limit(limits=1, user_api="blas")
+    _alone_in_its_folder(distributed.get_worker())
 
 
 def _itself(value: Any) -> Any:
@@ -232,8 +316,8 @@ def _itself(value: Any) -> Any:
 
 
 def _evaluated(function: Callable[..., Any], *values: Any) -> Any:
-    """Run on a worker, with one thread for linear algebra from now on: see `blas_controller`."""
-    blas_controller().limit(limits=1, user_api="blas")
+    """Run on a worker."""
+    _settled()
     return function(*map(_aligned, values))
 
 

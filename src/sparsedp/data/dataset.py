@@ -170,6 +170,9 @@ class Dataset:
     def watched(self, watch: Any) -> None:
         """There are no passes to watch."""
 
+    def close(self) -> None:
+        """There is nothing to let go of: records in memory go with the last reference."""
+
     def __repr__(self) -> str:
         kind = "dense" if isinstance(self.storage, np.ndarray) else "sparse"
         return (

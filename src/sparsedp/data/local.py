@@ -20,8 +20,10 @@ PROBED = 99
 STALE = 4
 """Values that were of no use in as many passes give way to others when memory is short."""
 
-Watch = Callable[[int, int, int], None]
-"""Called with the number of the pass, the blocks done in it, and all blocks."""
+MISSING = object()
+
+Watch = Callable[[], None]
+"""Called after every block that is done. How many there are is nobody's business."""
 
 
 class Machine:
@@ -42,15 +44,15 @@ class Machine:
         self.watch: Watch | None = None
         self._free = memory
         self._holders: weakref.WeakSet[LocalBlocks] = weakref.WeakSet()
-        self._lock = threading.RLock()  # giving back may happen while taking
+        self.lock = threading.RLock()  # giving back may happen while taking
 
     def run(self, function: Callable[..., Any], inputs: Sequence["LocalBlocks"]) -> Iterator[Any]:
         """Results for all blocks, in their order: one pass."""
         self.n_passes += 1
         with blas_controller().limit(limits=1, user_api="blas"):
-            for done, result in enumerate(self._results(function, inputs), start=1):
+            for result in self._results(function, inputs):
                 if self.watch is not None:
-                    self.watch(self.n_passes, done, self.n_blocks)
+                    self.watch()
                 yield result
 
     def _results(
@@ -75,7 +77,7 @@ class Machine:
 
     def reserve(self, size: int, holder: "LocalBlocks") -> bool:
         """Whether there is memory for another value, which is then taken."""
-        with self._lock:
+        with self.lock:
             if size > self._free:
                 for other in list(self._holders):
                     stale = other.last_used < self.n_passes - STALE
@@ -89,8 +91,14 @@ class Machine:
 
     def release(self, size: int) -> None:
         """Give memory back."""
-        with self._lock:
+        with self.lock:
             self._free += size
+
+    def close(self) -> None:
+        """Forget all values that are kept."""
+        with self.lock:
+            for holder in list(self._holders):
+                self._free += holder.forget()
 
 
 class LocalBlocks:
@@ -143,11 +151,17 @@ class LocalBlocks:
         """Report progress to a function, or no longer."""
         self._machine.watch = watch
 
+    def close(self) -> None:
+        """Let go of everything that is kept."""
+        self._machine.close()
+
     def value(self, index: int, memo: dict[int, Any]) -> Any:
         """The value of one block; ``memo`` holds what was computed for it in this pass."""
         self.last_used = self._machine.n_passes
-        if index in self._kept:
-            return unpacked(self._kept[index])
+        # One look, as another thread may forget what is kept between a test and its use.
+        kept = self._kept.get(index, MISSING)
+        if kept is not MISSING:
+            return unpacked(kept)
         if id(self) not in memo:
             if self._parents:
                 inputs = [parent.value(index, memo) for parent in self._parents]
@@ -161,16 +175,18 @@ class LocalBlocks:
 
     def forget(self) -> int:
         """Drop what is kept; returns its size in bytes."""
-        size, self._size = self._size, 0
-        self._kept = {}
+        with self._machine.lock:
+            size, self._size = self._size, 0
+            self._kept = {}
         return size
 
     def _keep(self, index: int, value: Any) -> None:
         value = packed(value)
         size = size_of(value)
-        if self._machine.reserve(size, self):
-            self._kept[index] = value
-            self._size += size
+        with self._machine.lock:
+            if self._machine.reserve(size, self):
+                self._kept[index] = value
+                self._size += size
 
     def __del__(self) -> None:
         self._machine.release(self.forget())

@@ -1,6 +1,6 @@
 """Where blocks of records come from: arrays, parts in NPZ files, row groups of Parquet files."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -44,8 +44,8 @@ class ArrayPiece:
 
     @property
     def label(self) -> str:
-        """Which rows."""
-        return f"rows {self.start} to {self.stop}"
+        """Not which rows: that would tell how many there are."""
+        return "some rows of the arrays"
 
     def read(self, invalid: Invalid = "raise") -> tuple[Any, Any]:
         """Slices of both."""
@@ -54,8 +54,7 @@ class ArrayPiece:
     def __reduce__(self) -> Any:
         # To another process goes this piece, not the whole array.
         X, y = self.read()
-        X = X if sparse.issparse(X) else np.array(X)
-        return ArrayPiece, (X, np.array(y), 0, self.stop - self.start)
+        return ArrayPiece, (_own(X), _own(y), 0, self.stop - self.start)
 
 
 @dataclass(frozen=True)
@@ -104,8 +103,8 @@ class ParquetPiece:
 
     @property
     def label(self) -> str:
-        """File and row groups."""
-        return f"{self.path}, row groups {self.groups[0]} to {self.groups[-1]}"
+        """The file."""
+        return str(self.path)
 
     def read(self, invalid: Invalid = "raise") -> tuple[Any, Any]:
         """These row groups only."""
@@ -156,6 +155,8 @@ class Gate:
 
     def admit(self, X: Any, y: Any) -> Dataset:
         """Let one block through the gate."""
+        if len(getattr(X, "shape", ())) != 2:
+            raise ValueError("a block of X must have one row per record, one column per feature")
         if X.shape[1] != self.n_features:
             raise ValueError(f"a block has {X.shape[1]} features, the first has {self.n_features}")
         if sparse.issparse(X) != self.is_sparse:
@@ -181,7 +182,29 @@ class Gate:
 
     def read(self, piece: Piece) -> Dataset:
         """Read a block and let it through the gate."""
-        try:
-            return self.admit(*piece.read(self.invalid))
-        except Exception as error:
-            raise LostBlock(f"{piece.label}: {error}") from error
+        return admitted(lambda: self.admit(*piece.read(self.invalid)), piece.label)
+
+
+def admitted(read: Callable[[], Dataset], label: str) -> Dataset:
+    """A block, or `LostBlock` with a reason that quotes no cell and holds no frame with records."""
+    try:
+        return read()
+    except Exception as error:
+        reason = _reason(error)
+    raise LostBlock(f"{label}: {reason}")
+
+
+def _reason(error: Exception) -> str:
+    """Our own sentences, and those of the operating system; a library's may quote what it read."""
+    if type(error) in (ValueError, ImportError, LostBlock):
+        return str(error)
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return f"it could not be read ({type(error).__name__})"
+
+
+def _own(array: Any) -> Any:
+    """The array in memory, its mask with it."""
+    if sparse.issparse(array):
+        return array
+    return array.copy() if isinstance(array, np.ma.MaskedArray) else np.array(array)

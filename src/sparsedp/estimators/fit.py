@@ -14,11 +14,11 @@ import sparsedp
 from sparsedp._kernels import COMPILED
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
-from sparsedp.data.pieces import LostBlock
 from sparsedp.estimators.charge import charge, finish
 from sparsedp.estimators.progress import Progress
 from sparsedp.estimators.released import initial_weights
 from sparsedp.estimators.settings import Settings
+from sparsedp.estimators.stopped import after_charge
 from sparsedp.losses import Loss
 from sparsedp.mechanisms import NoiselessCurator, NoisyCurator
 from sparsedp.privacy import Budget, PrivacyRecord, PublicFacts, UnprovenGuarantee
@@ -32,12 +32,6 @@ ASSUMPTIONS = (
     "Noise is drawn exactly (no floating-point shortcuts) on a fixed grid; sums of records in "
     "floating point are covered by a factor 1 + 1e-6 on every sensitivity. The running time and "
     "memory of the computation are not protected.",
-)
-
-CHARGED = (
-    "The fit has stopped: its budget was already charged, and nothing was released. Make the block "
-    "readable (files where every worker finds them, smaller blocks) and fit again, which is "
-    "charged again"
 )
 
 
@@ -65,7 +59,9 @@ def public_facts(settings: Settings, data: Dataset, loss: Loss) -> PublicFacts:
 def private_fit(
     settings: Settings, data: Dataset, loss: Loss, target: dict[str, Any]
 ) -> tuple[Solution, PrivacyRecord]:
-    """Plan, charge, solve and write the record. Nothing is charged if planning fails.
+    """Plan, charge, solve and write the record; then let go of the records.
+
+    Nothing is charged if planning fails.
 
     Parameters
     ----------
@@ -76,6 +72,15 @@ def private_fit(
     target : dict
         What was declared about the target, for the record.
     """
+    try:
+        return _fitted(settings, data, loss, target)
+    finally:
+        data.close()
+
+
+def _fitted(
+    settings: Settings, data: Dataset, loss: Loss, target: dict[str, Any]
+) -> tuple[Solution, PrivacyRecord]:
     public = public_facts(settings, data, loss)
     schedule = settings.solver.schedule(public)
     if math.isinf(settings.epsilon):
@@ -112,11 +117,13 @@ def private_fit(
     progress = Progress(budget.n_releases, settings.verbose)
     curator = NoisyCurator(budget, public, stream, progress)
     data.watched(progress.reading)
-    try:
+
+    def solved() -> Solution:
         solution = settings.solver.solve(data, loss, curator)
-    except LostBlock as error:
-        raise LostBlock(f"{error}. {CHARGED}") from error
-    curator.close()
+        curator.close()
+        return solution
+
+    solution = after_charge(solved)
     finish(settings, record, solution.weights)
     return solution, replace(record, notes=(*solution.notes, *record.notes))
 

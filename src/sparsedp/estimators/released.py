@@ -79,6 +79,12 @@ def initial_weights(model: Any, data: Dataset, n_outputs: int) -> np.ndarray | N
             f"{(n_outputs, data.n_features)}: the public data must have the same features and "
             "classes, in the same order"
         )
+    names, ours = getattr(model, "feature_names_in_", None), data.feature_names
+    if names is not None and ours is not None and tuple(names) != tuple(ours):
+        raise ValueError(
+            "initial_model was fitted to other features, or to these in another order: fit it to "
+            "columns of the same names in the order of the private records"
+        )
     if not data.intercept and np.any(intercept != 0):
         raise ValueError("initial_model has an intercept, but fit_intercept=False")
     if data.target_bounds is not None:

@@ -102,7 +102,7 @@ def _fitted(
             f"prove is epsilon={record.proven_epsilon:.4g} at delta={settings.delta:g} under "
             f"{settings.neighbors}. Use calibration='sound' for a proven guarantee",
             UnprovenGuarantee,
-            stacklevel=3,
+            stacklevel=4,
         )
     needed = records_needed(budget.events, public)
     # Only where the number of records is public: a warning is seen by others than the holder.
@@ -111,7 +111,7 @@ def _fitted(
             f"{shortage(needed, public)} Here are {public.n_records}: use more records, a larger "
             "epsilon or fewer features",
             TooFewRecords,
-            stacklevel=3,
+            stacklevel=4,
         )
     record = charge(settings, record, data)
     progress = Progress(budget.n_releases, settings.verbose)

@@ -47,6 +47,16 @@ def table():
 QUICK = NoisyGD(n_steps=1)
 
 
+def both_workers(client):
+    """Wait until there are two; a killed one does not always come back by itself."""
+    try:
+        client.wait_for_workers(2, timeout=20)
+    except TimeoutError:
+        client.cluster.scale(0)
+        client.cluster.scale(2)
+        client.wait_for_workers(2, timeout=60)
+
+
 def classifier(solver="pursuit", ledger=None):
     return SparseLogisticRegression(**SETTINGS, classes=(0, 1), solver=solver, ledger=ledger)
 
@@ -158,7 +168,7 @@ def test_a_killed_worker_changes_nothing(client, table, monkeypatch, solver):
     records = RecordBlocks.from_arrays(X, y, rows_per_block=PER_BLOCK)
     expected = classifier(solver).fit(records)
     ledger = Ledger(9.0, 1e-2)
-    client.wait_for_workers(2)
+    both_workers(client)
     kill_in_round(monkeypatch, 4, 1)
     same(classifier(solver, ledger=ledger).fit(records.on(client)), expected)
     assert len(ledger.history()) == 1
@@ -166,7 +176,7 @@ def test_a_killed_worker_changes_nothing(client, table, monkeypatch, solver):
 
 def test_a_block_that_cannot_be_recovered(client, table, monkeypatch):
     X, y = table
-    client.wait_for_workers(2)
+    both_workers(client)
     pieces = [delayed(client.scatter(part, hash=False)) for part in np.array_split(X, 4)]
     arrays = [da.from_delayed(piece, (N // 4, D), dtype=float) for piece in pieces]
     ledger = Ledger(9.0, 1e-2)
@@ -225,7 +235,7 @@ def test_files_that_change_are_noticed_when_workers_read_again(
     X, y = table
     for i, rows in enumerate(np.array_split(np.arange(N), 4)):
         np.savez(tmp_path / f"{i}.npz", X=X[rows], y=y[rows])
-    client.wait_for_workers(2)
+    both_workers(client)
     kill_in_round(monkeypatch, 2, 2)
     killing = Cluster.results
 
@@ -245,7 +255,7 @@ def test_files_that_change_are_noticed_when_workers_read_again(
 @pytest.mark.parametrize("change", ["swapped", "renamed", "one more"])
 def test_partitions_with_other_columns_are_refused(client, table, change):
     X, y = table
-    client.wait_for_workers(2)
+    both_workers(client)
     frame = pd.DataFrame(X, columns=list("abcdefgh")).assign(label=y)
     other = {
         "swapped": frame[["b", "a", *frame.columns[2:]]],
@@ -276,7 +286,7 @@ def test_masks_travel(client, table):
 
 def test_workers_keep_what_they_spill_to_themselves(client, table):
     X, y = table
-    client.wait_for_workers(2)
+    both_workers(client)
     classifier(QUICK).fit(RecordBlocks.from_arrays(X, y, rows_per_block=PER_BLOCK).on(client))
     modes = client.run(lambda dask_worker: os.stat(dask_worker.local_directory).st_mode & 0o777)
     assert set(modes.values()) == {0o700}

@@ -196,7 +196,8 @@ def admitted(read: Callable[[], Dataset], label: str) -> Dataset:
 
 def _reason(error: Exception) -> str:
     """Our own sentences, and those of the operating system; a library's may quote what it read."""
-    if type(error) in (ValueError, ImportError, LostBlock):
+    ours = type(error).__module__.split(".")[0] == "sparsedp"
+    if ours or type(error) in (ValueError, ImportError):
         return str(error)
     if isinstance(error, OSError) and error.strerror:
         return error.strerror

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from sparsedp.estimators.charge import charge, finish
 from sparsedp.estimators.fit import privacy_record
 from sparsedp.estimators.grid import Candidate, candidates
+from sparsedp.estimators.stopped import after_charge
 from sparsedp.estimators.trial import Problem, Trial
 from sparsedp.mechanisms import KeyStream
 from sparsedp.mechanisms.trials import n_trials
@@ -138,7 +139,18 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
                 f"epsilon={price['epsilon']:g}, delta={price['delta']:g} in all; "
                 f"noise {price['noise_factor']:.2f} times that of a single fit\n"
             )
-        problems = [Problem.of(candidate, X, y) for candidate in tried]
+        problems: list[Problem] = []
+        try:
+            for candidate in tried:
+                problems.append(Problem.of(candidate, X, y))
+            return self._search(tried, price, problems)
+        finally:
+            for problem in problems:
+                problem.data.close()
+
+    def _search(
+        self, tried: list[Candidate], price: dict[str, float], problems: list[Problem]
+    ) -> "PrivateSearchCV":
         stream = tried[0].settings.stream()
         # The same coins for every candidate: scores are compared on the same records.
         scoring = _coins(problems[0].data.n_records, self.validation_fraction, stream)
@@ -153,13 +165,15 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
             self._record(plans[0], event, seeded=stream.seeded),
             problems[0].data,
         )
-        trials = [
-            (plan, *plan.run(stream))
-            for plan in (
-                plans[stream.integer_below(len(plans))]
-                for _ in range(n_trials(price["expected_trials"], self.distribution, stream))
-            )
-        ]
+        trials = after_charge(
+            lambda: [
+                (plan, *plan.run(stream))
+                for plan in (
+                    plans[stream.integer_below(len(plans))]
+                    for _ in range(n_trials(price["expected_trials"], self.distribution, stream))
+                )
+            ]
+        )
         best, solution, score = max(trials, key=lambda trial: trial[2])
         record = self._record(best, event, seeded=stream.seeded)
         # Being the best of several may have changed what is likely about it.
@@ -235,7 +249,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
                 f"{shortage(needed, trial.public)} Here are {n_records}: use more records, a "
                 "larger epsilon or fewer trials",
                 TooFewRecords,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _record(self, trial: Trial, event: dict[str, Any], *, seeded: bool) -> PrivacyRecord:

@@ -21,7 +21,7 @@ def test_no_record_disturbs_another(way):
     assert (result.verdict, result.fault, result.movement) == ("passed", None, 1.0)
 
 
-@pytest.mark.parametrize("name", ["text among labels", "unsorted duplicates", "tiny bounds"])
+@pytest.mark.parametrize("name", list(CONSTRUCTIONS))
 def test_old_constructions_show_nothing(name):
     # Seed 0; on a sound fit a violation has probability 1e-6. Before they were closed, each was
     # violated with 25 runs.

@@ -146,7 +146,7 @@ def test_nothing_but_the_release_is_in_the_file():
     assert N not in numbers
     assert set(json.loads(model.to_json())) == {
         *("format", "task", "target", "classes", "n_features", "features", "intercept"),
-        *("categories", "privacy"),
+        *("categories", "privacy", "sha256"),
     }
 
 

@@ -8,7 +8,7 @@ import click
 from sparsedp import __version__
 
 VERBS = (
-    *("demo", "init", "plan", "fit", "predict", "evaluate", "report", "audit", "ledger"),
+    *("demo", "init", "plan", "fit", "predict", "evaluate", "report", "verify", "audit", "ledger"),
     "reproduce",
 )
 

@@ -19,9 +19,10 @@ def command(model: Path, output: Path | None, evaluation: Path | None) -> None:
 
     The cost of all listed releases is counted anew, so a file that promises too much is found out.
     """
-    from sparsedp.cli.show import echo_verdict
+    from sparsedp.cli.show import echo_verdict, echo_wrapped
     from sparsedp.data.files import read_json
     from sparsedp.release import PublishedModel, write_report
+    from sparsedp.release.verify import verify
 
     published = PublishedModel.load(model)
     scores = None
@@ -34,5 +35,7 @@ def command(model: Path, output: Path | None, evaluation: Path | None) -> None:
     verdict = echo_verdict(published)
     delta = published.privacy["delta"]
     click.echo(f"Counted anew: epsilon = {verdict.epsilon:.4g} at delta = {delta:g}\nWrote {path}")
-    if verdict.level == "contradicted":
-        click.get_current_context().exit(1)
+    problems = verify(model).problems
+    for problem in problems:
+        echo_wrapped(f"Does not hold: {problem}")
+    click.get_current_context().exit(1 if problems else 0)

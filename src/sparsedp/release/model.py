@@ -24,7 +24,7 @@ from sparsedp.data.gate import (
 )
 from sparsedp.data.linear import linear_predictor
 from sparsedp.privacy.verdict import Verdict, verdict_of
-from sparsedp.release.read import FORMAT, fields_of
+from sparsedp.release.read import FORMAT, HASH, content_hash, fields_of
 
 FILE = "model.json"
 
@@ -251,6 +251,7 @@ class PublishedModel:
             "categories": self.categories,
             "privacy": self.privacy,
         }
+        content[HASH] = content_hash(content)
         return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
     def fingerprint(self) -> str:

@@ -1,5 +1,7 @@
 """Strict reading of a model file: what is not exactly a model is refused with a reason."""
 
+import hashlib
+import json
 import math
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +11,8 @@ from sparsedp.data.limits import limits
 from sparsedp.privacy.neighbors import NEIGHBORS
 
 FORMAT = "sparsedp-model/1"
+HASH = "sha256"
+"""Of all else in the file. It shows damage; whoever changes a file on purpose can compute it."""
 N_CLASSES = {"binary": "2", "multinomial": "3 or more", "linear": "no"}
 CALIBRATIONS = ("sound", "published", "none")
 PRIVACY = {
@@ -29,6 +33,12 @@ PRIVACY = {
     "private": bool,
     "statement": str,
 }
+
+
+def content_hash(content: dict[str, Any]) -> str:
+    """SHA-256 of a model file's content, however it is laid out."""
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def fields_of(text: str, where: str) -> dict[str, Any]:
@@ -52,6 +62,7 @@ def fields_of(text: str, where: str) -> dict[str, Any]:
 
     content = parse_json(text, where, "a model that sparsedp can read")
     need(isinstance(content, dict), "it is not a JSON object")
+    need(isinstance(content.pop(HASH, ""), str), f"its {HASH} must be text")
     found = content.pop("format", None)
     need(found == FORMAT, f'its format is {found!r:.40}, not "{FORMAT}"')
     known = {"task", "target", "classes", "n_features", "features", "intercept", "categories"}

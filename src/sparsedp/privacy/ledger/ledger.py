@@ -230,6 +230,15 @@ class Ledger:
         state = State.of(self.path, lines, seen)
         return charges_of(state, fingerprints)
 
+    def models(self) -> dict[int, set[str]]:
+        """Fingerprints of the models that came of each charge, by its line."""
+        state, found = self._state(), {}
+        for line in state.lines:
+            if line.kind == "model":
+                details = state.read(line)
+                found.setdefault(details["charge"], set()).add(details["model"])
+        return found
+
     def pending(self) -> list[Charge]:
         """Charges of which no model has come: the fit failed, was killed, or is still running."""
         return [charge for charge in self.history() if charge.pending]

@@ -1,0 +1,215 @@
+"""Does a model file keep what it says? Everything that can be counted anew is.
+
+What cannot be found from the file alone is said in docs/verify.md: a forger may write any file
+that a fit could have written. The ledger knows which fits there were.
+"""
+
+import hashlib
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sparsedp import solvers
+from sparsedp.data.files import parse_json, read_text
+from sparsedp.privacy.ledger import Ledger, LedgerError, Receipt
+from sparsedp.privacy.public import PublicFacts
+from sparsedp.privacy.published import PublishedSchedule
+from sparsedp.privacy.verdict import ROUNDING, Verdict
+from sparsedp.release.model import FILE, PublishedModel
+from sparsedp.release.read import HASH, content_hash
+
+KINDS = {
+    "Select": "Selections",
+    "Perturb": "Gaussians",
+    "Count": "PureReleases",
+    "Minimize": "PerturbedMinimum",
+    "PureMinimize": "PureMinima",
+}
+"""The release that each request of a schedule becomes."""
+
+LOSSES = {"Logistic": "binary", "Multinomial": "multinomial", "Squared": "linear"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verification:
+    """What was found.
+
+    Parameters
+    ----------
+    verdict : Verdict
+        How far the records are protected, by the listed releases.
+    problems : tuple of str
+        What the file says and does not hold; empty if it keeps its word.
+    notes : tuple of str
+        What could not be checked.
+    """
+
+    verdict: Verdict
+    problems: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def verify(path: str | Path, ledger: Ledger | None = None) -> Verification:
+    """Check a model file, and that a ledger knows it.
+
+    Parameters
+    ----------
+    path : str or Path
+        A model.json, or the folder that holds it.
+    ledger : Ledger, optional
+        That the fit was charged to.
+
+    Returns
+    -------
+    Verification
+
+    Raises
+    ------
+    ValueError
+        If this is no model file at all.
+    """
+    path = Path(path)
+    path = path / FILE if path.is_dir() else path
+    model = PublishedModel.load(path)
+    text = read_text(path, "a model file")
+    content, verdict = parse_json(text, str(path), "a model file"), model.verdict()
+    problems = [*verdict.reasons] if verdict.level == "contradicted" else []
+    problems += _claims(model.privacy, verdict)
+    problems += _consistent(model)
+    notes = []
+    if HASH not in content:
+        notes.append("The file carries no hash of its content: it was written before 0.2.")
+    elif content.pop(HASH) != content_hash(content):
+        problems.append("The content does not have the hash that the file states.")
+    try:
+        problems += _against_schedule(model)
+    except Exception:
+        notes.append("The solver's schedule could not be rebuilt, to compare the releases with it.")
+    if ledger is not None:
+        problems += _against_ledger(
+            model.privacy, hashlib.sha256(text.encode()).hexdigest(), ledger
+        )
+    elif model.privacy.get("ledger") is not None:
+        notes.append("The fit was charged to a ledger, which was not given: use --ledger FILE.")
+    return Verification(verdict=verdict, problems=tuple(problems), notes=tuple(notes))
+
+
+def _claims(record: dict[str, Any], verdict: Verdict) -> list[str]:
+    """What the record says of itself, against what was counted."""
+    found = []
+    if record["private"] != verdict.private:
+        found.append(f"The file says private = {record['private']}; what holds is not that.")
+    if record["statement"] != verdict.statement:
+        found.append("The statement in the file is not the one that its releases prove.")
+    proven, stated = float(record["proven_epsilon"]), float(record["epsilon"])
+    if record["calibration"] == "sound" and proven != stated:
+        found.append("Stated and proven epsilon differ in a record that says 'sound'.")
+    if record["calibration"] == "published" and not proven >= verdict.epsilon * (1 - ROUNDING):
+        found.append(
+            f"The file says that epsilon = {proven:.4g} is proven; the listed releases prove "
+            f"{verdict.epsilon:.4g}."
+        )
+    if record["calibration"] == "none" and (record["events"] or not math.isinf(proven)):
+        found.append("A model without noise lists releases or proves an epsilon.")
+    return found
+
+
+def _consistent(model: PublishedModel) -> list[str]:
+    """Parts of the file that say the same thing twice."""
+    record, found = model.privacy, []
+    if {key: value for key, value in model.target.items() if key != "name"} != record["target"]:
+        found.append("Model and record differ in what was declared about the target.")
+    if record["model"]["n_features"] != model.n_features:
+        found.append("Model and record differ in the number of features.")
+    if LOSSES.get(record["loss"]["name"], model.task) != model.task:
+        found.append("The loss in the record does not belong to this kind of model.")
+    if record["calibration"] == "sound" and _mentions(record["solver"], "published"):
+        found.append("The solver was set to published noise, and the record says 'sound'.")
+    return found
+
+
+def _mentions(described: dict[str, Any], calibration: str) -> bool:
+    return described.get("calibration") == calibration or any(
+        _mentions(value, calibration) for value in described.values() if isinstance(value, dict)
+    )
+
+
+def _against_schedule(model: PublishedModel) -> list[str]:
+    """Whether the releases are those that this solver asks for, in kind, order and number."""
+    record = model.privacy
+    kinds = [event.get("event") for event in record["events"]]
+    if record["calibration"] == "none" or kinds == ["RepeatAndSelect"]:
+        return []
+    facts = PublicFacts(
+        n_features=model.n_features,
+        n_nonzero=record["model"]["n_nonzero"],
+        n_outputs=len(model.intercept),
+        intercept=record["model"]["fit_intercept"],
+        neighbors=record["neighbors"],
+        n_records=1000 if record["neighbors"] == "replace_one" else None,
+        row_norm=record["bounds"].get("row_norm"),
+        loss=record["loss"]["name"],
+    )
+    if record["model"].get("from_public_model"):
+        object.__setattr__(facts, "initial_weights", np.zeros(facts.weights_shape))
+    schedule = _rebuilt(record["solver"]).schedule(facts)
+    asked = [(request.name, getattr(request, "count", None)) for request in schedule.requests]
+    listed = [(event["name"], event.get("count")) for event in record["events"]]
+    if [name for name, _ in asked] != [name for name, _ in listed]:
+        return ["The listed releases are not those that this solver asks for with these settings."]
+    if isinstance(schedule, PublishedSchedule):
+        return []
+    if kinds != [KINDS[type(request).__name__] for request in schedule.requests]:
+        return ["The listed releases are of other kinds than this solver asks for."]
+    if any(a != b for (_, a), (_, b) in zip(asked, listed, strict=True) if a and b):
+        return ["The solver asks for another number of releases than are listed."]
+    return []
+
+
+def _rebuilt(described: dict[str, Any]) -> Any:
+    """A solver from its name and settings."""
+    if described["name"] not in solvers.__all__:
+        raise ValueError("not a solver of this package")
+    settings = {
+        key: _rebuilt(value) if isinstance(value, dict) else value
+        for key, value in described.items()
+        if key != "name"
+    }
+    return getattr(solvers, described["name"])(**settings)
+
+
+def _against_ledger(record: dict[str, Any], fingerprint: str, ledger: Ledger) -> list[str]:
+    """Whether the ledger is whole and has this charge, for this model."""
+    charged = record.get("ledger")
+    if charged is None:
+        return ["The file names no charge to a ledger."]
+    receipt = Receipt(charged["id"], charged["line"], charged["head"])
+    try:
+        ledger.verify([receipt])
+    except LedgerError as error:
+        return [f"{error}."]
+    charge = next((c for c in ledger.history() if c.line == receipt.line), None)
+    if charge is None:
+        return ["The line of the ledger that the file names is no charge."]
+    found = []
+    stated = max(float(record["epsilon"]), float(record["proven_epsilon"]))
+    if (charge.epsilon, charge.delta) != (stated, float(record["delta"])):
+        found.append("The ledger was charged another epsilon or delta than the file states.")
+    if charge.neighbors != record["neighbors"]:
+        found.append("The ledger was charged for other neighbors than the file states.")
+    if charge.seeded is not None and charge.seeded != record["seeded"]:
+        found.append("File and ledger differ in whether the noise came from a seed.")
+    if _plain(charge.events) != _plain(record["events"]):
+        found.append("The ledger lists other releases than the file.")
+    models = ledger.models().get(receipt.line, set())
+    if models and fingerprint not in models:
+        found.append("The ledger knows another model of this charge: the file was changed.")
+    return found
+
+
+def _plain(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)

@@ -1,0 +1,171 @@
+"""sparsedp verify and report: a file that claims more than its releases prove is found out."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from sparsedp import Ledger
+from sparsedp.cli import main
+from sparsedp.release.read import content_hash
+from sparsedp.solvers import BY_NAME
+
+FIT = ("--bounds", "0,1", "--target", "y", "--classes", "0,1", "--epsilon", 1, "--delta", 1e-5)
+QUICK = ("--solver", "sparsifier", "--set", "n_steps=20")
+
+
+def run(*arguments: object):
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> Path:
+    """A folder with a private model, charged to a ledger."""
+    folder = tmp_path_factory.mktemp("verify")
+    X = np.random.default_rng(0).integers(0, 2, (300, 5))
+    np.savez(folder / "t.npz", X=X, y=X[:, 0])
+    ledger = ("--ledger", folder / "l.ledger", "--ledger-epsilon", 9, "--ledger-delta", 1e-2)
+    for more in (("-o", folder / "m"), ("-o", folder / "seeded", "--seed", 1)):
+        result = run("fit", folder / "t.npz", *FIT, *QUICK, *ledger, *more)
+        assert result.exit_code == 0, result.output
+    return folder
+
+
+def changed(made: Path, change, *, rehash: bool = True, name: str = "m") -> Path:
+    """A copy of the model after a forger's change."""
+    content = json.loads((made / name / "model.json").read_text())
+    change(content)
+    if rehash:
+        del content["sha256"]
+        content["sha256"] = content_hash(content)
+    path = made / "forged.json"
+    path.write_text(json.dumps(content))
+    return path
+
+
+def test_an_honest_file_keeps_its_word(made):
+    for name in ("m", "seeded"):
+        result = run("verify", made / name, "--ledger", made / "l.ledger")
+        assert result.exit_code == 0, result.output
+        found = json.loads(run("verify", made / name, "--json").stdout)
+        assert found["holds"]
+        assert found["private"] == (name == "m")
+        assert "ledger" in found["notes"][0]
+    assert "claims no more" in run("verify", made / "m").stdout
+
+
+@pytest.mark.parametrize("solver", sorted(BY_NAME))
+def test_every_solver_lists_what_it_asks_for(solver, made, tmp_path):
+    for more in ((), ("--neighbors", "replace_one")):
+        run("fit", made / "t.npz", *FIT, "--solver", solver, *more, "-o", tmp_path / "m", "--force")
+        found = json.loads(run("verify", tmp_path / "m", "--json").stdout)
+        assert found["problems"] == []
+        assert found["notes"] == []
+
+
+def record(key: str, value: object):
+    return lambda content: content["privacy"].update({key: value})
+
+
+def event(**changes: object):
+    return lambda content: content["privacy"]["events"][0].update(changes)
+
+
+def quiet(content: dict) -> None:
+    """Twice the cost, and every number of the file says that this was meant."""
+    content["privacy"]["events"][0]["epsilon0"] *= 2
+    content["privacy"]["proven_epsilon"] = content["privacy"]["epsilon"]
+
+
+def fewer(content: dict) -> None:
+    content["privacy"]["events"][0]["count"] = 1
+
+
+def renamed(content: dict) -> None:
+    content["privacy"]["solver"] = {"name": "Pursuit"}
+
+
+FORGED = {
+    "epsilon lowered": record("epsilon", 0.1),
+    "both epsilons lowered": lambda c: c["privacy"].update(epsilon=0.1, proven_epsilon=0.1),
+    "delta lowered": record("delta", 1e-9),
+    "events emptied": record("events", []),
+    "an event repeated": lambda c: c["privacy"]["events"].append(c["privacy"]["events"][0]),
+    "noise halved": quiet,
+    "one selection listed": fewer,
+    "negative count": event(count=-20),
+    "no cost": event(epsilon0=0),
+    "another kind": event(event="Gaussians"),
+    "unknown kind": event(event="Nothing"),
+    "another purpose": event(name="other"),
+    "another solver": renamed,
+    "calibration published": record("calibration", "published"),
+    "statement": record("statement", "Absolutely private."),
+    "statement of a smaller epsilon": lambda c: c["privacy"].update(
+        statement=c["privacy"]["statement"].replace("(1,", "(0.1,")
+    ),
+    "flag": record("private", False),
+    "proven": record("proven_epsilon", 0.5),
+    "loss": record("loss", {"name": "Squared"}),
+    "width": lambda c: c.update(n_features=6),
+    "labels": lambda c: c["privacy"]["target"].update(classes_from_data=True),
+    "solver with published noise": lambda c: c["privacy"]["solver"].update(calibration="published"),
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_forged_files_are_found_out(name, made, tmp_path):
+    path = changed(made, FORGED[name])
+    result = run("verify", path)
+    assert result.exit_code == 1, result.output
+    found = json.loads(run("verify", path, "--json").stdout)
+    assert not found["holds"]
+    # The report says the same in the terminal and in HTML, and its exit code too.
+    shown = run("report", path, "-o", tmp_path / "r.html")
+    assert shown.exit_code == 1
+    headline = shown.stdout.splitlines()[0]
+    assert f">{headline}</p>" in (tmp_path / "r.html").read_text()
+    if found["level"] == "contradicted":
+        assert headline.startswith("NOT PROVEN")
+
+
+def test_a_stale_hash_shows_damage(made):
+    def nudge(content: dict) -> None:
+        content["intercept"][0] += 1
+
+    assert run("verify", changed(made, nudge, rehash=False)).exit_code == 1
+    assert run("verify", changed(made, nudge)).exit_code == 0  # a forger computes it anew ...
+    result = run("verify", changed(made, nudge), "--ledger", made / "l.ledger")
+    assert result.exit_code == 1  # ... and the ledger knows better
+    assert "another model" in result.output
+
+
+def test_the_ledger_knows_seed_and_neighbors(made):
+    def secret(content: dict) -> None:
+        content["privacy"].update(seeded=False, private=True)
+        honest = json.loads((made / "m" / "model.json").read_text())["privacy"]
+        content["privacy"]["statement"] = honest["statement"]
+
+    path = changed(made, secret, name="seeded")
+    assert run("verify", path).exit_code == 0  # no fact in the file tells
+    result = run("verify", path, "--ledger", made / "l.ledger")
+    assert result.exit_code == 1
+    assert "seed" in result.output
+    path = changed(made, lambda c: c["privacy"]["ledger"].update(head="0" * 64))
+    assert run("verify", path, "--ledger", made / "l.ledger").exit_code == 1
+    path = changed(made, record("ledger", None))
+    assert "no charge" in run("verify", path, "--ledger", made / "l.ledger").output
+
+
+def test_a_file_of_before_is_read(made):
+    def old(content: dict) -> None:
+        del content["sha256"]
+        content["privacy"].pop("ledger")
+
+    content = json.loads((made / "m" / "model.json").read_text())
+    old(content)
+    (made / "old.json").write_text(json.dumps(content))
+    assert run("verify", made / "old.json").exit_code == 0
+    assert Ledger(path=made / "l.ledger").models().keys() == {1, 3}

@@ -103,6 +103,31 @@ def test_columns_go_by_name_and_only_the_used_ones_are_needed():
         model.predict(X.to_numpy()[0])
 
 
+def test_models_with_categories_take_the_frame_as_it_was_read(tmp_path):
+    """The line that the report recommends failed for them."""
+    random = np.random.default_rng(0)
+    raw = pd.DataFrame({"age": random.uniform(0, 1, N), "color": random.choice(["red", "blue"], N)})
+    raw["floor"] = random.choice([1.0, 2.0, np.nan], N)  # as pandas reads whole numbers with gaps
+    declared = {"color": ("red", "blue"), "floor": ("1", "2")}
+    encoded = raw[["age"]].copy()
+    for column, values in declared.items():
+        for value in values:
+            said = raw[column] == (value if column == "color" else float(value))
+            encoded[f"{column}={value}"] = said.astype(float)
+    y = (raw["color"] == "red").astype(int)
+    estimator = SparseLogisticRegression(
+        epsilon=3, delta=1e-5, bounds=(0, 1), classes=(0, 1), n_nonzero=5, random_state=0
+    ).fit(encoded, y)
+    saved = PublishedModel.from_estimator(estimator, categories=declared).save(tmp_path)
+    model = PublishedModel.load(saved)
+    assert set(model.categories) == {"color", "floor"}
+    expected = estimator.predict_proba(encoded)
+    for frame in (raw, encoded, raw[["floor", "color", "age"]].astype({"floor": object})):
+        np.testing.assert_array_equal(model.predict_proba(frame), expected)
+    with pytest.raises(ValueError, match="color="):
+        model.predict(raw.drop(columns="color"))
+
+
 def test_names_of_arrays_are_given():
     model = PublishedModel.from_estimator(fitted(), feature_names=NAMES)
     assert set(model.feature_names) <= set(NAMES)

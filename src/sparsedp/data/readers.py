@@ -278,6 +278,8 @@ def _read_npz(path: Path, target: str) -> Table:
     limits().check("features", X.shape[1], str(path))
     if names is not None:
         names = tuple(map(str, names.ravel().tolist()))
+        if len(names) != X.shape[1]:
+            raise ValueError(f"{path}: feature_names must name every column of X once.")
     return Table(X, y, names, None if y is None else target)
 
 

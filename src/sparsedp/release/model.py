@@ -280,7 +280,10 @@ class PublishedModel:
         """The used columns as numbers, in the model's order."""
         X = opened(X)
         columns = column_names(X)  # None unless X is a data frame
-        support = self._positions(shape_of(X)[1], columns if names is None else names)
+        if columns is not None and names is None and self.named:
+            X, columns = self._encoded(X, columns)
+        width = shape_of(X)[1] if columns is None else len(columns)
+        support = self._positions(width, columns if names is None else names)
         if columns is not None:
             # Column by column in memory, as NumPy picks columns from an array.
             values = np.empty((X.shape[0], len(support)), order="F")
@@ -292,6 +295,25 @@ class PublishedModel:
         if self.invalid == "raise":
             check_finite(values, self.feature_names)
         return values
+
+    def _encoded(self, X: Any, columns: list[Any]) -> tuple[Any, list[Any]]:
+        """A frame as it was read, with the 0/1 columns that the model makes of its text columns."""
+        made = {
+            f"{column}={value}": (column, value)
+            for column, values in self.categories.items()
+            if column in columns
+            for value in values
+        }
+        wanted = [name for name in self.feature_names if name in made and name not in columns]
+        if not wanted:
+            return X, columns
+        cells = {column: list(X[column]) for column in {made[name][0] for name in wanted}}
+        read = {name: X[name] for name in self.feature_names if name in columns}
+        frame = _Columns(X.shape[0], read)
+        for name in wanted:
+            column, value = made[name]
+            frame[name] = np.array([_says(cell, value) for cell in cells[column]], dtype=np.float64)
+        return frame, list(frame)
 
     def _positions(self, n_columns: int, names: Sequence[Any] | None) -> list[int]:
         """Where the data have the features that the model uses."""
@@ -308,6 +330,29 @@ class PublishedModel:
                 "give the same columns in the same order"
             )
         return [feature.index for feature in self.features]
+
+
+class _Columns(dict):
+    """Columns by name, as far as a model needs them."""
+
+    def __init__(self, n_records: int, columns: dict[str, Any]) -> None:
+        super().__init__(columns)
+        self._n_records = n_records
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self._n_records, len(self)
+
+
+def _says(cell: Any, value: str) -> bool:
+    """Whether a cell holds a declared category: numbers by value, text without spaces around."""
+    text = str(cell).strip()
+    if isinstance(cell, str) or text == value:
+        return text == value
+    try:
+        return float(cell) == float(value)
+    except (TypeError, ValueError):
+        return False
 
 
 def label_text(label: Any) -> str:

@@ -101,7 +101,7 @@ FORGED = {
     "unknown kind": event(event="Nothing"),
     "another purpose": event(name="other"),
     "another solver": renamed,
-    "calibration published": record("calibration", "published"),
+    "calibration published": lambda c: c["privacy"].update(calibration="published", private=False),
     "statement": record("statement", "Absolutely private."),
     "statement of a smaller epsilon": lambda c: c["privacy"].update(
         statement=c["privacy"]["statement"].replace("(1,", "(0.1,")

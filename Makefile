@@ -72,7 +72,7 @@ FILES ?= 20000
 fuzz: fuzz-files fuzz-kernel
 
 fuzz-files: install
-	$(BIN)/python -m tests.faults.fuzz_files --files $(FILES)
+	$(BIN)/python -m tests.fuzz.files --files $(FILES)
 
 utility: install
 	test -n "$(DATA)" || { echo "say where the data sets are: make utility DATA=DIR"; exit 2; }

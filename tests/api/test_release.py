@@ -362,9 +362,13 @@ def test_many_features_and_classes_continue_below():
     assert f"{len(model.features) - 40} more features" in text
 
 
-def test_an_evaluation_needs_metrics():
-    with pytest.raises(ValueError, match="metrics"):
-        render_report(PublishedModel.from_estimator(fitted()), {"accuracy": 1})
+@pytest.mark.parametrize("value", [{}, [1], "x", True, 10**400, float("inf")])
+def test_an_evaluation_needs_metrics(value):
+    model = PublishedModel.from_estimator(fitted())
+    metrics = {"accuracy": {"model": value}}
+    for wrong in ({"accuracy": 1}, {"metrics": {}}, {"metrics": {"a": {}}}, {"metrics": metrics}):
+        with pytest.raises(ValueError, match="metrics"):
+            render_report(model, wrong)
 
 
 def test_reading_a_model_needs_no_scikit_learn():

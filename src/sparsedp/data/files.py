@@ -13,6 +13,7 @@ import os
 import stat
 import struct
 import tomllib
+import warnings
 import zipfile
 import zlib
 from collections.abc import Generator
@@ -58,7 +59,8 @@ def reading(path: Any) -> Generator[None]:
 def parsing(path: Any, kind: str) -> Generator[None]:
     """Around a reader of others, which may raise anything and quote a cell."""
     try:
-        with reading(path):
+        with reading(path), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what matters is an error; a warning may quote too
             yield
     except (BadFile, TooMuch, ImportError):
         raise

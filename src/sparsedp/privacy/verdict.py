@@ -229,7 +229,7 @@ def _statement(record: Mapping[str, Any], level: Level, counted: float) -> str:
 def _promise(record: Mapping[str, Any], epsilon: float) -> str:
     """Colder as epsilon grows; the unit is a record, because nothing is known about persons."""
     whom, delta = WHOM[record["neighbors"]], float(record["delta"])
-    times = f"{math.exp(epsilon):.3g}" if epsilon < 700 else f"e^{epsilon:g}"
+    times = f"{float(f'{math.exp(epsilon):.3g}'):,.10g}" if epsilon < 20 else f"e^{epsilon:g}"
     several = "a person with several records is protected less"
     if not (epsilon <= NOMINAL_EPSILON and delta <= NOMINAL_DELTA):
         return (

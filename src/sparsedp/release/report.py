@@ -123,12 +123,22 @@ def _charts(model: PublishedModel, features: list[Feature]) -> list[Chart]:
 
 def _checked(evaluation: Mapping[str, Any]) -> Mapping[str, Any]:
     metrics = evaluation.get("metrics")
-    if not isinstance(metrics, dict) or not all(isinstance(row, dict) for row in metrics.values()):
+    rows = list(metrics.values()) if isinstance(metrics, dict) else []
+    if not rows or not all(isinstance(row, dict) and row and _scores(row) for row in rows):
         raise ValueError(
             "an evaluation needs metrics such as {'accuracy': {'model': 0.9, 'null': 0.5}}: "
             "write it by 'sparsedp evaluate --json'"
         )
     return {"data": str(evaluation.get("data", "data not named")), "metrics": metrics}
+
+
+def _scores(row: dict[str, Any]) -> bool:
+    """Whether all values of a row are numbers that can be shown."""
+    return all(
+        value is None
+        or (isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300)
+        for value in row.values()
+    )
 
 
 def _number(value: float | None, digits: int = 4) -> str:

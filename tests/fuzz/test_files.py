@@ -1,6 +1,6 @@
 """The short form of `make fuzz`: damaged files through the command line."""
 
-from tests.faults.fuzz_files import MEMORY, fuzz
+from tests.fuzz.files import MEMORY, fuzz
 
 
 def test_damaged_files_are_refused_without_traceback_crash_or_charge():

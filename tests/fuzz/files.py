@@ -1,6 +1,6 @@
 """Damaged files through the command line: no traceback, no crash, no charge for what is refused.
 
-    python -m tests.faults.fuzz_files --files 20000 --seed 1
+    python -m tests.fuzz.files --files 20000 --seed 1
 
 Every file is run in a child that was forked from a warm parent, a batch of files per child, with a
 limit on its memory. Prints what failed and the peak memory; exits with 1 if anything did.
@@ -28,7 +28,7 @@ import numpy as np
 
 from sparsedp import Ledger
 from sparsedp.cli import VERBS, main
-from tests.faults.mutations import (
+from tests.fuzz.mutations import (
     bombs,
     damaged,
     damaged_json,
@@ -255,9 +255,12 @@ def fuzz(n_files: int, seed: int, progress: bool = False) -> tuple[list[str], in
             peak = max(peak, usage.ru_maxrss // 1024)
             lines = [json.loads(line) for line in report.read_text().splitlines()]
             endings.update(line["ending"] for line in lines if "ending" in line)
-            failures += [line["wrong"] for line in lines if line.get("wrong")]
+            found = [line["wrong"] for line in lines if line.get("wrong")]
             if status:
-                failures.append(f"case {lines[-1]} ended the process with status {status}")
+                found.append(f"case {lines[-1]} ended the process with status {status}")
+            failures += found
+            for text in found if progress else ():
+                print(text, file=sys.stderr, flush=True)
             if progress and first % 1000 == 0:
                 rate = (first + len(numbers)) / (time.monotonic() - start)
                 print(f"{first + len(numbers)} files, {rate:.0f} per second, peak {peak} MiB, "

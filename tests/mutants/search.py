@@ -39,5 +39,10 @@ MUTANTS = [
         "ONE_RECORD = Sensitivity(add_remove=0.5, replace_one=0.5)",
         TESTS,
     ),
-    Mutant(TRIALS, "(k + shape) / (k + 1)", "(k + shape) / (k + 2)", TESTS),
+    Mutant(
+        TRIALS,
+        "probability = (1 - gamma) / -gamma.ln()",
+        "probability = (1 - gamma / 2) / -gamma.ln()",
+        ("tests/privacy/test_tuning.py::test_law_of_the_number_of_trials",),
+    ),
 ]

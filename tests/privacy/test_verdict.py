@@ -164,6 +164,13 @@ def test_forged_lists_prove_nothing(name):
     assert verdict.reasons
 
 
+@pytest.mark.parametrize("name", ["emptied", "unknown event", "negative count", "not an event"])
+def test_a_broken_list_contradicts_published_noise_too(name):
+    verdict = verdict_of(record(events=FORGED[name], calibration="published"))
+    assert verdict.level == "contradicted"
+    assert verdict.reasons[0].startswith("The list of releases cannot be right")
+
+
 def test_claims_below_the_cost_are_found():
     assert verdict_of(record() | {"epsilon": 0.99}).level == "contradicted"
     assert verdict_of(record() | {"delta": 1e-7}).level == "contradicted"

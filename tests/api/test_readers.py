@@ -92,6 +92,19 @@ def test_csv_mistakes_are_named(write, content, options, message):
         read_table(write("t.csv", content), **options)
 
 
+@pytest.mark.parametrize("cell", ['"oops', 'oops"', '"oops",fine"', 'o"ps,"fine'])
+@pytest.mark.parametrize("others", ["fine", '"fine"', '",x"', '""', '"two\nlines"'])
+@pytest.mark.parametrize("place", [0, 2, 4])
+def test_a_quote_that_does_not_end_swallows_no_record(write, cell, others, place):
+    """Not even in a column that is left out, where no cell is looked at."""
+    rows = [f"0.{i},{i % 2},{others}" for i in range(4)]
+    whole = read_table(write("t.csv", "\n".join(["a,y,note", *rows])), target="y", drop=["note"])
+    assert len(whole.y) == 4
+    hostile = [*rows[:place], f"0.5,1,{cell}", *rows[place:]]
+    with pytest.raises(ValueError, match=r"quote|cells where the header has"):
+        read_table(write("u.csv", "\n".join(["a,y,note", *hostile])), target="y", drop=["note"])
+
+
 def test_a_mistake_shows_no_cell(write):
     with pytest.raises(ValueError) as caught:
         read_table(write("t.csv", "a\n1\nsecret\n"))
@@ -142,7 +155,19 @@ def test_libsvm_comments_query_ids_blank_lines_and_missing_newline(write):
 
 @pytest.mark.parametrize(
     "line",
-    ["x 1:2", "1 0:2", "1 2", "1 2:", "1 :2", "1:2 3", "1 1:2:3", "1 a:2", "1 1:x", "1 -1:2"],
+    [
+        "x 1:2",
+        "1 0:2",
+        "1 2",
+        "1 2:",
+        "1 :2",
+        "1:2 3",
+        "1 1:2:3",
+        "1 a:2",
+        "1 1:x",
+        "1 -1:2",
+        "1 1:infe5",
+    ],
 )
 @pytest.mark.parametrize("chunk", [1, 1 << 20])
 def test_libsvm_mistakes_are_named(write, line, chunk, monkeypatch):

@@ -14,7 +14,7 @@ from sparsedp.data.limits import limits
 CHUNK_BYTES = 1 << 23  # text parsed at once, so that memory follows the result, not the file
 
 # One record: a label, then index:value pairs. Possessive, so that bad input fails at once.
-_NUMBER = rb"[-+]?+(?:\d++\.?+\d*+|\.\d++|(?i:nan|inf))(?:[eE][-+]?+\d++)?+"
+_NUMBER = rb"[-+]?+(?:(?:\d++\.?+\d*+|\.\d++)(?:[eE][-+]?+\d++)?+|(?i:nan|inf))"
 _RECORD = rb"[ \t]*+(?:%b(?:[ \t]++\d{1,15}+:%b)*+)?+[ \t\r]*+" % (_NUMBER, _NUMBER)
 _RECORDS = re.compile(rb"(?:%b\n)*+" % _RECORD)
 _NOTE = re.compile(rb"#[^\n]*|[ \t]qid:\d+")

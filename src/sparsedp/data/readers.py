@@ -149,7 +149,7 @@ def read_header(path: str | Path, *, format: str | None = None) -> list[str]:
         with parsing(path, "an NPZ file"), np.load(source, allow_pickle=False) as arrays:
             return [str(name) for name in arrays["feature_names"].ravel().tolist()]
     with opened(path) as handle:
-        return _header(path, kind, _decoded(handle, path))[0]
+        return _header(path, kind, _Records(_decoded(handle, path), path))[0]
 
 
 def _format(path: Path, given: str | None) -> str:
@@ -175,6 +175,34 @@ def _decoded(handle: Iterable[bytes], path: Path) -> Generator[str]:
         if "\ufffd" in text and text.encode() != line:
             raise ValueError(f"{path}, line {number}: not UTF-8 text; save the file as UTF-8.")
         yield text
+
+
+class _Records:
+    """Texts of records: lines, joined where a quote is open.
+
+    Where a record ends must depend on its own quotes alone. A cell that only begins with one would
+    else swallow all records up to the next quote, even in a column that is left out.
+    """
+
+    def __init__(self, lines: Iterator[str], path: Path) -> None:
+        self._lines, self._path = lines, path
+        self.line = 0
+
+    def __iter__(self) -> "_Records":
+        return self
+
+    def __next__(self) -> str:
+        parts, closed, first = [], True, self.line + 1
+        for text in self._lines:
+            self.line += 1
+            parts.append(text)
+            closed ^= text.count('"') % 2 == 1
+            if closed:
+                return "".join(parts)
+        if parts:
+            # Counted over all lines: if one record has an odd number of quotes, so has the file.
+            raise ValueError(f"{self._path}, from line {first} on: a quote does not end.")
+        raise StopIteration
 
 
 def _header(path: Path, kind: str, lines: Iterator[str]) -> tuple[list[str], Any]:
@@ -206,7 +234,8 @@ def _read_delimited(
     invalid: Invalid,
 ) -> Table:
     with opened(path, whole=True) as handle:
-        names, reader = _header(path, kind, _decoded(handle, path))
+        records = _Records(_decoded(handle, path), path)
+        names, reader = _header(path, kind, records)
         plan = ColumnPlan.of(names, target, categories, drop, str(path))
         pick = itemgetter(*plan.numeric, 0) if plan.numeric else None  # with 0: always a tuple
         width, numeric = len(names), array("d")
@@ -214,16 +243,18 @@ def _read_delimited(
         labels: list[str] = []
         n = 0
         try:
-            for row in reader:
+            for n_read, row in enumerate(reader, start=2):
+                where = f"{path}, line {records.line}"
+                if reader.line_num != n_read:
+                    raise ValueError(f"{where}: a quote does not end, or stands within a cell.")
                 if not row:
                     continue
                 if len(row) != width:
                     raise ValueError(
-                        f"{path}, line {reader.line_num}: {len(row)} cells where the header has "
+                        f"{where}: {len(row)} cells where the header has "
                         f"{width}; check the delimiter and quotes."
                     )
                 n += 1
-                where = f"{path}, line {reader.line_num}"
                 if pick is not None:
                     values = _floats(pick(row)[:-1])
                     if values is None:  # raised here, an error would carry one that quotes a cell
@@ -235,7 +266,7 @@ def _read_delimited(
                     labels.append(row[plan.target])
         except csv.Error:
             raise ValueError(
-                f"{path}, line {reader.line_num}: cannot be split into cells; check its quotes."
+                f"{path}, line {records.line}: cannot be split into cells; check its quotes."
             ) from None
     X = plan.assemble(np.frombuffer(numeric).reshape(n, len(plan.numeric)), codes)
     y = None if plan.target is None else label_array(labels)

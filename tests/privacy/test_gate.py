@@ -5,10 +5,14 @@ values that are not finite, duplicate sparse entries, small integers that wrap a
 from zero, and wrong shapes or promises.
 """
 
+import datetime
 import pickle
 import traceback
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from scipy import sparse
 
@@ -366,3 +370,32 @@ def test_the_last_entry_of_a_record_is_not_added_to_the_next(form):
     np.testing.assert_array_equal(found, X[:, 1])
     found = Dataset.clip(form(X.T), np.zeros(3), Bounds(-1, 1)).matvec(np.ones(5))
     np.testing.assert_array_equal(found, [1.0, 3.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("column", "wanted"),
+    [
+        (np.array([True, False, b"x"]), [1, 0]),
+        (pa.table({"a": ["True", "False", b"x"]}), [1, 0]),
+        (np.ma.masked_array([0.5, -0.5, 1j]), [0.5, -0.5]),
+        (pd.DataFrame({"a": pd.arrays.SparseArray([0.5, -0.5, 1j])}), [0.5, -0.5]),
+        (pl.DataFrame({"a": [1, 0, 2**64]}, schema={"a": pl.Int128}), [1, 0]),
+    ],
+)
+def test_a_type_that_one_cell_gave_to_all_changes_no_number(column, wanted):
+    X = column[:, None] if isinstance(column, np.ndarray) else column
+    data = Dataset.clip(X, [0, 1, 0], 1.0, invalid="replace")
+    assert data.storage[:2, 0].tolist() == wanted
+
+
+@pytest.mark.parametrize("form", ["plain", "dictionary", "pandas", "lists"])
+def test_columns_that_arrow_took_for_dates_or_lists_are_refused(form):
+    day = datetime.date(2020, 1, 1)
+    column = pa.array([day, 1, 0] if form != "lists" else [[1.0], [2.0], [3.0]])
+    column = column.cast(pa.list_(pa.float64(), 1)) if form == "lists" else column
+    column = column.dictionary_encode() if form == "dictionary" else column
+    table = pa.table({"a": column})
+    if form == "pandas":
+        table = table.to_pandas(types_mapper=pd.ArrowDtype)
+    with pytest.raises(ValueError, match="has dtype"):
+        Dataset.clip(table, [0, 1, 0], 1.0, invalid="replace")

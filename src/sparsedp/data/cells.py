@@ -27,15 +27,21 @@ def number(cell: Any) -> float | None:
     """A cell as a number: NaN if it is missing, None if it is no number.
 
     Numbers are real numbers of any type and text that Python reads as one; what is too large is
-    infinite. Dates, complex numbers, containers and other text are none.
+    infinite. Dates, complex numbers off the real line, containers and other text are none. Because
+    of one cell a container may write all numbers as text, all text as bytes or all numbers as
+    complex ones: they are still the same numbers.
     """
     if is_missing(cell):
         return np.nan
+    if isinstance(cell, complex | np.complexfloating) and cell.imag == 0:
+        cell = cell.real
     if not isinstance(cell, Real | Decimal | np.bool_ | str | bytes):
         return None
-    if isinstance(cell, str):
-        cell = plain_text(cell)
     try:
+        if isinstance(cell, bytes):
+            cell = cell.decode()
+        if isinstance(cell, str):
+            cell = plain_text(cell)
         with np.errstate(all="ignore"):  # extended precision may overflow to infinity
             return float(cell)
     except OverflowError:
@@ -84,10 +90,12 @@ def cells_of(column: Any) -> Cells:
         case "polars":
             dtype = column.dtype
             refuse(dtype, dtype.is_temporal() or dtype.is_nested())
-            whole = dtype.is_integer() and column.null_count() == 0
+            whole = dtype.is_integer() and column.null_count() == 0 and "128" not in str(dtype)
             typed = column.to_numpy() if dtype.is_float() or whole else column.to_list()
         case "pandas":
             dtype = column.dtype
+            arrow = getattr(dtype, "pyarrow_dtype", None)
+            refuse(dtype, arrow is not None and _no_cells(arrow))
             whose = getattr(dtype, "categories", None)  # of a categorical column, the type of these
             dtype = dtype if whose is None or whose.dtype.kind not in "fc" else whose.dtype
             typed = column.to_numpy() if isinstance(dtype, np.dtype) else column.tolist()
@@ -118,12 +126,28 @@ def rows_of(X: Iterable[Any]) -> list[list[Any]]:
     return rows
 
 
-NO_CELLS = ("timestamp", "date", "time", "duration", "struct", "list", "large_list", "map")
+NO_CELLS = (
+    "timestamp",
+    "date",
+    "time",
+    "duration",
+    "struct",
+    "list",
+    "large_list",
+    "fixed_size_list",
+    "map",
+)
+
+
+def _no_cells(kind: Any) -> bool:
+    """Whether an Arrow type holds dates or several values; Arrow may take numbers for dates."""
+    plain = getattr(kind, "value_type", kind) if str(kind).startswith("dictionary") else kind
+    return str(plain).startswith(NO_CELLS)
 
 
 def _arrow_numbers(column: Any) -> Cells:
     kind = str(column.type)
-    refuse(kind, kind.startswith(NO_CELLS))
+    refuse(kind, _no_cells(column.type))
     whole = kind.removeprefix("u").startswith("int") and column.null_count == 0
     if not whole and kind not in ("float", "double", "halffloat"):
         return column.to_pylist()

@@ -23,8 +23,8 @@ MUTANTS = [
     ),
     Mutant(
         SELECT,
-        "gap = top - score if candidate < rounded.size else top + score",
-        "gap = top - score",
+        "return grid, Fraction(epsilon0) / n_units",
+        "return grid, 2 * Fraction(epsilon0) / n_units",
         of("test_exponential_mechanism"),
     ),
     Mutant(

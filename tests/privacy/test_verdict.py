@@ -5,9 +5,11 @@ import math
 
 import pytest
 
+from sparsedp.privacy import losses
 from sparsedp.privacy.accountants import PrivacyProfile
 from sparsedp.privacy.calibrate import calibrate
 from sparsedp.privacy.events import PerturbedMinimum, PureReleases, Selections
+from sparsedp.privacy.gaussian import gaussian_profile
 from sparsedp.privacy.recount import MOST_EVENTS, MOST_RELEASES, recounted_epsilon
 from sparsedp.privacy.schedule import Minimize, Schedule, Select
 from sparsedp.privacy.verdict import verdict_of
@@ -187,3 +189,24 @@ def test_recounting_equals_the_accountant():
     many = [{"name": str(k), **Selections(0.01, 3).to_dict()} for k in range(5)]
     expected = PrivacyProfile((Selections(0.01, 15),)).epsilon(1e-6)
     assert recounted_epsilon(many, 1e-6, "add_remove", "sound") == expected
+
+
+def test_many_kinds_of_pure_releases_are_counted_within_memory(monkeypatch):
+    """A review finding: a file of a few hundred bytes asked for 26 TiB."""
+    groups = ((0.02, 300), (0.03, 300))
+    fine = losses.pure_atoms(groups, 50_000)
+    monkeypatch.setattr(losses, "MOST_PAIRS", 10_000)
+    coarse = losses.pure_atoms(groups, 50_000)
+    assert coarse.losses.size < fine.losses.size
+    for epsilon in (0.0, 0.5, 1.0):
+        found, exact = (
+            float(atoms.masses @ gaussian_profile(epsilon - atoms.losses, 0.0))
+            for atoms in (coarse, fine)
+        )
+        assert exact * (1 - 1e-9) <= found <= 1.05 * exact
+    monkeypatch.undo()
+    listed = [
+        {"name": str(k), "event": "PureReleases", "epsilon": 1e-5 * (k + 1), "count": 60_000}
+        for k in range(2)
+    ]
+    assert recounted_epsilon(listed, 1e-6, "add_remove", "sound") < 1

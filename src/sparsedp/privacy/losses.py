@@ -29,6 +29,9 @@ FULL_COST = 80_000_000
 LEAST_CELLS, FULL_CELLS, MOST_CELLS = 12, 64, 2048
 """Cells per epsilon0: granted whatever it costs, good for any purpose, more than enough."""
 
+MOST_PAIRS = 4_000_000
+"""Pairs of atoms of two kinds of pure releases: beyond, both move to a coarser lattice first."""
+
 Groups = tuple[tuple[float, int], ...]
 """(epsilon, count) of successive releases."""
 
@@ -79,8 +82,10 @@ def pure_atoms(groups: Groups, limit: int) -> Atoms:
         log_mass = gammaln(count + 1) - gammaln(k + 1) - gammaln(count - k + 1)
         log_mass += k * log_expit(epsilon) + (count - k) * log_expit(-epsilon)
         log_mass += 1e-15 * (gammaln(count + 1) + count * (epsilon + 1))  # rounding, upward
-        group = Atoms((2 * k - count) * epsilon, np.exp(log_mass))
-        atoms = coarsen(convolve(atoms, coarsen(group, limit)), limit)
+        group = coarsen(Atoms((2 * k - count) * epsilon, np.exp(log_mass)), limit)
+        if atoms.losses.size * group.losses.size > MOST_PAIRS:
+            atoms, group = (coarsen(part, math.isqrt(MOST_PAIRS)) for part in (atoms, group))
+        atoms = coarsen(convolve(atoms, group), limit)
     return atoms
 
 

@@ -20,8 +20,8 @@ PUBLISHED = {
 }
 """Releases whose noise follows a paper's formula."""
 
-MOST_EVENTS = 256
-"""Lines that a list of releases may have: no solver asks for a tenth of it."""
+MOST_EVENTS = 24
+"""Lines that a list of releases may have: no solver asks for half of it."""
 
 MOST_RELEASES = 2_000_000
 """Releases that all lines together may stand for; counting takes time and memory with them."""
@@ -91,9 +91,12 @@ def _recounted(listed: str, delta: float, neighbors: str, calibration: str) -> f
     if None in counted:
         return math.inf
     profile = PrivacyProfile(tuple(event for event in counted if event is not None))
-    epsilon = profile.epsilon(delta)
-    # Not "unless above": what is not a number proves nothing.
-    return epsilon if profile.delta(epsilon) <= delta else math.inf
+    try:
+        epsilon = profile.epsilon(delta)
+        # Not "unless above": what is not a number proves nothing.
+        return epsilon if profile.delta(epsilon) <= delta else math.inf
+    except (ArithmeticError, MemoryError):
+        raise ValueError("their cost is beyond what can be counted") from None
 
 
 def _counted(event: dict[str, Any], neighbors: str, calibration: str) -> Event | None:

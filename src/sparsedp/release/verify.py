@@ -81,6 +81,8 @@ def verify(path: str | Path, ledger: Ledger | None = None) -> Verification:
     problems += _claims(model.privacy, verdict)
     problems += _consistent(model)
     notes = []
+    if str(model.privacy["versions"].get("sparsedp", "")).startswith("0.1."):
+        notes.append("It was made by a version that has advisories: see CHANGELOG.md.")
     if HASH not in content:
         notes.append("The file carries no hash of its content: it was written before 0.2.")
     elif content.pop(HASH) != content_hash(content):

@@ -18,6 +18,14 @@ MUTANTS = [
     _in("units.h", "#define ONE 16384", "#define ONE 32767"),
     _in("units.h", "miss * unit > ONE ? ONE / miss : unit", "unit"),
     _in("records.h", "base && q < p + size", "0 && q < p + size"),
+    Mutant(
+        WALK + "records.h",
+        "v[i] += jump * (double)(p < end && row_at(m, p) == i ? m->x[p++] : base);",
+        "v[i] += jump * (double)base,\n"
+        "        v[i] += jump * (double)(p < end && row_at(m, p) == i ? m->x[p++] - base : 0);",
+        ("tests/privacy/test_breaking_walks.py",),
+        BUILDS,
+    ),
     _in(
         "records.h",
         "logistic(margin[q], target[q], unit)",

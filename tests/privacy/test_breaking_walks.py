@@ -1,8 +1,13 @@
-"""A construction that broke an earlier kernel: one record decided between two vertices.
+"""Constructions that broke earlier kernels: one record decided between two vertices.
 
 Columns a1 = a2 on m rows with y = 1, b on these and on m rows with y = 0, c on m - 40 other rows
 with y = 1; the neighbor has one record more. After a step to a1 the old envelope gave c no weight
 on one of the two tables: at a claim of 1 at least 3.98 was spent.
+
+Centered sparse columns were stored in full or not by how many records have an entry, and margins
+were rounded once or twice. Where that decides about a whole number, one record more moved the
+derivative of all others: 40 * 2**14 of them moved a score by 41 times what was declared, and at
+a claim of 1 the third vertex was another one with probability 0.97 instead of 0.03.
 """
 
 import numpy as np
@@ -11,15 +16,24 @@ from scipy.sparse import csr_array
 from scipy.stats import beta
 
 from sparsedp import Bounds, SparseLogisticRegression
+from sparsedp._kernels import COMPILED
+from sparsedp._kernels.walk import reference
+from sparsedp._kernels.walk.records import ONE
 from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Logistic
 from sparsedp.mechanisms import KeyStream, NoisyCurator
 from sparsedp.privacy import Budget, PublicFacts
 from sparsedp.solvers import FrankWolfe
+from sparsedp.solvers.compact import compact_columns
 from tests.numerics.walks import breaking
 
 FALSE_ALARM = 1e-8
 C = 3
+KERNELS = [reference]
+if COMPILED:
+    from sparsedp._kernels.walk import kernel
+
+    KERNELS.append(kernel)
 
 
 def tables(m, behind):
@@ -85,3 +99,35 @@ def test_one_record_does_not_decide_through_the_estimator():
             found += model.fit(csr_array(X), y).coef_.ravel()[C] != 0
         counts.append(int(found))
     assert_close(*counts, 80, 1.0)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize(
+    ("loss", "radius", "entry"),
+    [
+        ("logistic", 3.922895603012857, 1311),
+        ("squared", 1.1073329784402448, 2401),
+        ("squared", 0.8105008417508418, 5000),
+    ],
+)
+def test_one_record_more_moves_no_other_derivative(kernel, loss, radius, entry):
+    """Scores add up over records to the last bit, also where a column ceases to be stored in full.
+
+    Steps to minus b and minus a take the margin of the first record to where its derivative is
+    rounded up or down by the last bit; one of six records has an a, then one of seven.
+    """
+    X = np.full((7, 3), 0.5)
+    X[:, 0], X[0] = 0.0, (1.0, (entry / ONE + 1) / 2, 0.5)
+    y, how = np.array([0, 0, 1, 0, 1, 0, 1]), {}
+    if loss == "squared":
+        y, how = 0.0 * y, {"target_bounds": (-1, 1)}
+
+    def scores(which):
+        data = Dataset.clip(csr_array(X[which]), y[which], Bounds(0, 1), **how)
+        columns = compact_columns(data).columns
+        steps, vertices = 1 / (np.arange(3) + 2.0), np.array([5, 4, 7])
+        return kernel.scores_along(columns, loss, 1, 0.5, radius, steps, vertices)
+
+    apart = sum(scores(slice(i, i + 1)) for i in range(7))
+    np.testing.assert_array_equal(scores(slice(7)), apart)
+    np.testing.assert_array_equal(scores(slice(7)), scores(slice(6)) + scores(slice(6, 7)))

@@ -83,16 +83,21 @@ WIDE static int64_t score_on_the_fly(const records_t *m, int64_t k, int loss, co
     return -sum;
 }
 
-/* Move v toward a column: v += jump * x. */
+/* Move v toward a column: v += jump * x, one product and one sum per record. How a column is stored
+   depends on all records, and must not be seen in the margin of any. */
 static void add_column(const records_t *m, int64_t k, double jump, double *restrict v) {
+    int64_t p = m->indptr[k], end = m->indptr[k + 1], base = m->base[k];
     if (full(m, k)) {
-        const int16_t *restrict x = m->x + m->indptr[k];
+        const int16_t *restrict x = m->x + p;
         for (int64_t i = 0; i < m->n; i++) v[i] += jump * x[i];
         return;
     }
-    int base = m->base[k];
-    for (int64_t i = 0; base && i < m->n; i++) v[i] += jump * base;
-    for (int64_t p = m->indptr[k]; p < m->indptr[k + 1]; p++) v[row_at(m, p)] += jump * (m->x[p] - base);
+    if (!base) {
+        for (; p < end; p++) v[row_at(m, p)] += jump * m->x[p];
+        return;
+    }
+    for (int64_t i = 0; i < m->n; i++) /* stored entries are in the order of records */
+        v[i] += jump * (double)(p < end && row_at(m, p) == i ? m->x[p++] : base);
 }
 
 #endif

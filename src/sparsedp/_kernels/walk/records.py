@@ -23,8 +23,8 @@ class Records:
     x : ndarray of int16
         Stored entries, within ONE.
     indptr, rows : ndarray
-        Compressed columns: int64, and uint16 or int32. A column that stores as many entries as
-        there are records has them in order, and what ``rows`` has for them is not read.
+        Compressed columns: int64, and uint16 or int32, increasing within a column. A column that
+        stores as many entries as there are records needs none: what ``rows`` has is not read.
     base : ndarray of int16
         What the entries of each column are that are not stored.
     target : ndarray of float32

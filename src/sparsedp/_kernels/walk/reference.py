@@ -91,11 +91,11 @@ class _Point:
         k, v = entry // len(self.v), self.v[entry % len(self.v)]
         part = slice(m.indptr[k], m.indptr[k + 1])
         if part.stop - part.start == m.n_records:
-            v += jump * self._column(k)
-            return
-        if self.base[k]:
-            v += jump * float(self.base[k])
-        v[m.rows[part]] += jump * self.over[part]
+            column = self._column(k)
+        else:
+            column = np.full(m.n_records, self.base[k])
+            column[m.rows[part]] = m.x[part]
+        v += jump * column  # rounded alike however the column is stored
 
     def _column(self, k):
         return self.records.x[self.records.indptr[k] : self.records.indptr[k + 1]].astype(np.int64)

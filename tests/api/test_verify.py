@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from sparsedp import Ledger
+from sparsedp import Bounds, Ledger, SparseLogisticRegression
 from sparsedp.cli import main
+from sparsedp.release import PublishedModel
 from sparsedp.release.read import content_hash
 from sparsedp.solvers import BY_NAME
 
@@ -172,3 +173,14 @@ def test_a_file_of_before_is_read(made):
     assert result.exit_code == 0
     assert "advisories" in result.stdout
     assert Ledger(path=made / "l.ledger").models().keys() == {1, 3}
+
+
+def test_models_fitted_in_python_are_known_to_their_ledger(tmp_path):
+    X = np.random.default_rng(0).integers(0, 2, (300, 5))
+    ledger = Ledger(3.0, 1e-4, tmp_path / "l")
+    settings = {"epsilon": 1.0, "delta": 1e-5, "bounds": Bounds(0, 1), "classes": [0, 1]}
+    fitted = SparseLogisticRegression(**settings, ledger=ledger).fit(X, X[:, 0])
+    PublishedModel.from_estimator(fitted).save(tmp_path / "m")
+    result = run("verify", tmp_path / "m", "--ledger", tmp_path / "l")
+    assert result.exit_code == 0, result.output
+    assert "coefficients were not compared" in " ".join(result.output.split())

@@ -9,6 +9,8 @@ import resource
 import shutil
 import signal
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -22,6 +24,7 @@ from sparsedp import BudgetExceeded, Ledger, PrivateSearchCV, SparseLogisticRegr
 from sparsedp.privacy.ledger import LedgerBusy, LedgerError, LedgerGone, Receipt
 from sparsedp.privacy.ledger.chain import Line, broken_at, linked
 from sparsedp.privacy.ledger.head import head_path, read_head, write_head
+from sparsedp.privacy.ledger.state import first_line
 from sparsedp.privacy.ledger.store import Store
 from sparsedp.privacy.ledger.sums import exact, text_of, total
 from sparsedp.privacy.ledger.upgrade import upgrade
@@ -221,7 +224,7 @@ def test_a_fit_that_fails_leaves_its_charge_pending(monkeypatch):
     model = SparseLogisticRegression(
         epsilon=1.0, delta=1e-6, bounds=1.0, classes=(0, 1), ledger=ledger
     )
-    with pytest.raises(RuntimeError, match="out of luck"):
+    with pytest.raises(RuntimeError, match="already charged"):
         model.fit(np.zeros((9, 2)), np.arange(9) % 2)
     assert len(ledger.pending()) == 1
     assert ledger.remaining().epsilon == 4.0
@@ -651,3 +654,32 @@ def test_an_overspent_ledger_of_version_0_1_keeps_its_charges(path):
         ledger.charge(0.0, 0)
     with pytest.raises(LedgerError, match="more charges than its budget"):
         ledger.verify()
+
+
+def test_making_a_ledger_drops_no_lock_of_another_thread(path, monkeypatch):
+    # Closing a handle of a file drops all POSIX locks of the process on it: a thread that charges
+    # the moment the file has its name would no longer exclude other processes.
+    link, held = os.link, []
+
+    def link_and_lock(source, target):
+        link(source, target)
+        held.append(sqlite3.connect(target, isolation_level=None))
+        held[0].execute("BEGIN EXCLUSIVE")
+
+    monkeypatch.setattr(store_module.os, "link", link_and_lock)
+    Store(path).create(first_line(1.0, 1e-5, "sum", "record", None))
+    script = (
+        "import sqlite3, sys\n"
+        "sqlite3.connect(sys.argv[1], timeout=0, isolation_level=None).execute('BEGIN EXCLUSIVE')"
+    )
+    other = subprocess.run([sys.executable, "-c", script, path], capture_output=True, check=False)
+    held[0].close()
+    assert b"database is locked" in other.stderr
+
+
+def test_a_charge_pays_for_one_model(ledger):
+    receipt = ledger.charge(0.1, 0)
+    ledger.finish(receipt, "ab" * 32)
+    with pytest.raises(LedgerError, match="another model of line"):
+        ledger.finish(receipt, "cd" * 32)
+    assert ledger.models()[receipt.line] == {"ab" * 32}

@@ -12,6 +12,7 @@ from sparsedp.data.dataset import Dataset
 from sparsedp.estimators.settings import Settings
 from sparsedp.privacy import PrivacyRecord
 from sparsedp.privacy.ledger import LedgerError, Receipt
+from sparsedp.privacy.ledger.state import WEIGHTS
 
 
 def charge(settings: Settings, record: PrivacyRecord, data: Any = None) -> PrivacyRecord:
@@ -50,7 +51,8 @@ def finish(settings: Settings, record: PrivacyRecord, weights: np.ndarray) -> No
         return
     charged = Receipt(record.ledger["id"], record.ledger["line"], record.ledger["head"])
     try:
-        settings.ledger.finish(charged, hashlib.sha256(weights.tobytes()).hexdigest())
+        # Not of a model file: there is none yet, and `verify` compares files with files only.
+        settings.ledger.finish(charged, WEIGHTS + hashlib.sha256(weights.tobytes()).hexdigest())
     except LedgerError as error:
         warnings.warn(
             f"the model exists and its charge stands; only the note of that failed: {error}",

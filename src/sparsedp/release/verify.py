@@ -92,9 +92,8 @@ def verify(path: str | Path, ledger: Ledger | None = None) -> Verification:
     except Exception:
         notes.append("The solver's schedule could not be rebuilt, to compare the releases with it.")
     if ledger is not None:
-        problems += _against_ledger(
-            model.privacy, hashlib.sha256(text.encode()).hexdigest(), ledger
-        )
+        fingerprint = hashlib.sha256(text.encode()).hexdigest()
+        problems += _against_ledger(model.privacy, fingerprint, ledger, notes)
     elif model.privacy.get("ledger") is not None:
         notes.append("The fit was charged to a ledger, which was not given: use --ledger FILE.")
     return Verification(verdict=verdict, problems=tuple(problems), notes=tuple(notes))
@@ -184,7 +183,9 @@ def _rebuilt(described: dict[str, Any]) -> Any:
     return getattr(solvers, described["name"])(**settings)
 
 
-def _against_ledger(record: dict[str, Any], fingerprint: str, ledger: Ledger) -> list[str]:
+def _against_ledger(
+    record: dict[str, Any], fingerprint: str, ledger: Ledger, notes: list[str]
+) -> list[str]:
     """Whether the ledger is whole and has this charge, for this model."""
     charged = record.get("ledger")
     if charged is None:
@@ -210,6 +211,8 @@ def _against_ledger(record: dict[str, Any], fingerprint: str, ledger: Ledger) ->
     models = ledger.models().get(receipt.line, set())
     if models and fingerprint not in models:
         found.append("The ledger knows another model of this charge: the file was changed.")
+    elif not models:
+        notes.append("The ledger knows the charge, not the file: coefficients were not compared.")
     return found
 
 

@@ -30,7 +30,7 @@ from sparsedp.privacy.ledger.refusals import (
     overspent,
 )
 from sparsedp.privacy.ledger.rules import Rule, UnionRule
-from sparsedp.privacy.ledger.state import State, first_line, plain
+from sparsedp.privacy.ledger.state import WEIGHTS, State, first_line, plain
 from sparsedp.privacy.ledger.store import Store, append
 from sparsedp.privacy.ledger.sums import text_of
 from sparsedp.privacy.neighbors import Neighbors
@@ -194,7 +194,12 @@ class Ledger:
         receipt : Receipt
             What :meth:`charge` returned.
         fingerprint : str
-            Of the released model.
+            Of the released model; see `models`.
+
+        Raises
+        ------
+        LedgerError
+            For a receipt of another ledger, and for a second model: a charge pays for one.
         """
         seen = self._seen()
         with self._store.transaction(write=True) as db:
@@ -207,6 +212,11 @@ class Ledger:
             details = {"charge": receipt.line, "model": str(fingerprint)}
             if encoded(details) in {line.details for line in state.lines if line.kind == "model"}:
                 return state.receipt
+            if state.files().get(receipt.line) and not str(fingerprint).startswith(WEIGHTS):
+                raise LedgerError(
+                    f"the ledger {self.path} knows another model of line {receipt.line}: a charge "
+                    "pays for one"
+                )
             line = state.next_line("model", details)
             append(db, line)
         return self._noted(Receipt(state.id, line.line, line.hash))
@@ -231,13 +241,11 @@ class Ledger:
         return charges_of(state, fingerprints)
 
     def models(self) -> dict[int, set[str]]:
-        """Fingerprints of the models that came of each charge, by its line."""
-        state, found = self._state(), {}
-        for line in state.lines:
-            if line.kind == "model":
-                details = state.read(line)
-                found.setdefault(details["charge"], set()).add(details["model"])
-        return found
+        """SHA-256 of the model files that came of each charge, by its line.
+
+        Fits in Python make no file: what is noted of them (`WEIGHTS`) is not listed.
+        """
+        return self._state().files()
 
     def pending(self) -> list[Charge]:
         """Charges of which no model has come: the fit failed, was killed, or is still running."""

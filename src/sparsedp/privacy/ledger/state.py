@@ -36,6 +36,10 @@ UNITS = ("record", "person")
 """What the guarantee protects. Charges for one never share a ledger with charges for the other."""
 
 
+WEIGHTS = "weights "
+"""Before the fingerprint of a model that was not yet a file when its charge was finished."""
+
+
 def first_line(epsilon: float, delta: float, rule: Rule, unit: str, neighbors: str | None) -> Line:
     """The line that fixes the budget, its rule, its unit and, if given, its relation."""
     if rule not in RULES:
@@ -141,6 +145,16 @@ class State:
         """Lines of charges whose model exists, or of which version 0.1 kept no account."""
         models = {self.read(line)["charge"] for line in self.lines if line.kind == "model"}
         return models | {n for n, details in self.charges() if details.get("upgraded")}
+
+    def files(self) -> dict[int, set[str]]:
+        """Fingerprints of model files, by the line of their charge."""
+        found: dict[int, set[str]] = {}
+        for line in self.lines:
+            if line.kind == "model":
+                details = self.read(line)
+                if not details["model"].startswith(WEIGHTS):
+                    found.setdefault(details["charge"], set()).add(details["model"])
+        return found
 
     def charges(self) -> list[tuple[int, dict[str, Any]]]:
         """Line number and details of every charge."""

@@ -109,6 +109,10 @@ class Store:
                 fill(db, [first])
                 db.execute("COMMIT")
             os.fsync(handle)
+            # Before others can open the file: closing any handle of a file drops all locks that
+            # this process holds on it, also those of another thread's charge.
+            os.close(handle)
+            handle = None
             os.link(name, self.path)
             sync_folder(folder)
         except FileExistsError:
@@ -118,7 +122,8 @@ class Store:
         except OSError as error:
             raise LedgerError(f"no ledger can be made in {folder}: {error.strerror}") from None
         finally:
-            os.close(handle)
+            if handle is not None:
+                os.close(handle)
             with contextlib.suppress(OSError):
                 os.unlink(name)
         return True

@@ -54,7 +54,12 @@ MUTANTS = [
         "    memcpy(s->origin, s->r, 4 * (size_t)(s->m->n * s->n_outputs));\n",
         "",
     ),
-    _in("certificates.h", "    s->built_for = -2;\n", ""),
+    _in(
+        "certificates.h",
+        "    s->built_for = -2;\n",
+        "",
+        survives="levels from the old origin stay valid as long as they were built for: only time changes",
+    ),
     _in("levels.h", "gap * (rate * PER_QUARTER) - 1e-5", "gap * (rate * PER_QUARTER) + 1"),
     _in(
         "levels.h",

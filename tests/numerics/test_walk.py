@@ -40,6 +40,7 @@ LAWS = [  # each case once, paths and steepness in turn
     (name, ("sparse", "dense")[i % 2], (0.6, 5.0, 0.05, 300.0, 1e5)[i % 5], i % 4 == 3, path)
     for i, (name, path) in enumerate(zip(CASES, list(PATHS) * 2, strict=True))
 ]
+LAWS.append(("random", "sparse", 3.0, False, "resolved"))
 
 
 @needs_compiler
@@ -47,7 +48,7 @@ LAWS = [  # each case once, paths and steepness in turn
 def test_three_steps_have_their_exact_law(name, layout, steepness, laplace, path):
     case = CASES[name]
     records = case.records(layout)
-    n_walks = 60 if path == "resolved" else 500
+    n_walks = 250 if path == "resolved" else 500
     p, totals = compare(
         kernel, case, records, steepness, n_walks, 3, laplace=laplace, **PATHS[path]
     )

@@ -26,7 +26,7 @@ PATHS = {
     "long levels": {"mode": "lazy", "first_horizon": 1e5},
     "capped": {"mode": "lazy", "idle": 50.0},
     "members": {"mode": "lazy", "idle": 0.0},
-    "resolved": {"mode": "lazy", "margin": 0.9},
+    "resolved": {"mode": "lazy", "margin": 1e9},  # every decision, in fractions
     "full": {"mode": "full"},
 }
 
@@ -169,11 +169,26 @@ def law(case: Case, records: Records, rate: Fraction, laplace: bool = False) -> 
 
 
 def p_value(expected: dict, counts: dict, n_walks: int) -> float:
-    """Chi-square of the paths; those expected less than ten times count as one."""
-    often = {path: p * n_walks for path, p in expected.items() if p * n_walks >= 10}
+    """The smallest of single steps, pairs of steps and whole paths, times their number."""
+    n_steps = len(next(iter(expected)))
+    parts = [part for k in (1, 2, 3) for part in itertools.combinations(range(n_steps), k)]
+    found = [_part_p_value(part, expected, counts, n_walks) for part in parts]
+    return min(1.0, len(parts) * min(found))
+
+
+def _part_p_value(part: tuple, expected: dict, counts: dict, n_walks: int) -> float:
+    """Of some of the steps; what is expected less than ten times counts as one."""
+    means, seen = {}, {}
+    for path, p in expected.items():
+        key = tuple(path[t] for t in part)
+        means[key] = means.get(key, 0.0) + p * n_walks
+    for path, count in counts.items():
+        key = tuple(path[t] for t in part)
+        seen[key] = seen.get(key, 0) + count
+    often = {key: mean for key, mean in means.items() if mean >= 10}
     rest = n_walks - sum(often.values())
-    others = n_walks - sum(counts.get(path, 0) for path in often)
-    terms = [(counts.get(path, 0) - mean) ** 2 / mean for path, mean in often.items()]
+    others = n_walks - sum(seen.get(key, 0) for key in often)
+    terms = [(seen.get(key, 0) - mean) ** 2 / mean for key, mean in often.items()]
     if rest > 5:
         terms.append((others - rest) ** 2 / rest)
     elif others > rest + 25:  # a Poisson variable of mean 5 gets there once in 1e10

@@ -78,6 +78,16 @@ static void check(walk_t *s) {
     free(r), free(found);
 }
 
+/* A look, also one on the fly, gives the score at this point. */
+static void check_look(walk_t *s, int64_t e) {
+    int32_t *r = malloc(4 * (size_t)(s->m->n * s->n_outputs));
+    MUST(r);
+    if (!r) return;
+    slopes(s->loss, s->v, s->scale, s->m->target, s->unit, s->m->n, s->n_outputs, r);
+    MUST(s->seen[e] == plain_score(s, e, r));                                                /* I7 */
+    free(r);
+}
+
 static double chance(const walk_t *s, double h, double per);
 
 /* A decision that bounds settled is the one that the score gives. */

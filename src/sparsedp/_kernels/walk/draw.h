@@ -10,6 +10,7 @@
 #include "check.h"
 #else
 #define check(s)
+#define check_look(s, e)
 #define check_squeeze(s, e, sign, u, per, answer)
 #endif
 
@@ -57,6 +58,7 @@ static int decide(walk_t *s, int64_t e, double sign, uint64_t weight) {
             return answer;
         }
         look(s, e);
+        check_look(s, e);
     }
     int64_t gap = (sign > 0 ? s->seen[e] : -s->seen[e]) - s->top;
     double p = chance(s, s->rate * (double)gap, per);

@@ -359,6 +359,15 @@ def test_the_exponential_is_as_good_as_the_proof_says():
 @needs_compiler
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise there")
 def test_an_interrupt_ends_a_walk_within_a_second():
+    """Of processor time. Background jobs of a shell start with interrupts switched off."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        _interrupt_a_walk()
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _interrupt_a_walk():
     rng = np.random.default_rng(1)
     X = rng.uniform(-1, 1, (2000, 500))
     case = walks.Case(X, rng.integers(0, 2, 2000), steps=np.full(200_000, 1e-3))
@@ -367,7 +376,7 @@ def test_an_interrupt_ends_a_walk_within_a_second():
     sent = []
 
     def interrupt():
-        sent.append(time.monotonic())
+        sent.append(time.process_time())
         os.kill(os.getpid(), signal.SIGINT)
 
     timer = threading.Timer(0.3, interrupt)
@@ -382,4 +391,4 @@ def test_an_interrupt_ends_a_walk_within_a_second():
             KeyStream.from_seed(0),
             mode="full",
         )
-    assert time.monotonic() - sent[0] < 1.0
+    assert time.process_time() - sent[0] < 1.0

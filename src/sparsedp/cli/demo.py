@@ -81,7 +81,7 @@ def command(seed: int | None, output: Path) -> None:
         "  The model without noise comes from the same solver. It need not be better: noise evens\n"
         "  out the weights, which the L1 ball alone makes steeper than the true ones.\n"
     )
-    echo_verdict(model)
+    echo_verdict(model.verdict())
     model.save(output)
     evaluation = {
         "data": f"{N_TEST} synthetic test records",

@@ -175,13 +175,13 @@ def _show(model: Any, output: Path, *, as_json: bool) -> None:
         echo_json(
             {
                 "folder": str(output),
-                **verdict_json(model),
+                **verdict_json(model.verdict()),
                 "intercept": model.intercept,
                 "features": {feature.label: feature.coef for feature in model.features},
             }
         )
         return
-    echo_verdict(model)
+    echo_verdict(model.verdict())
     click.echo(f"\nThe model uses {len(model.features)} of {model.n_features} features:")
     for line in coefficient_lines(model):
         click.echo(line)

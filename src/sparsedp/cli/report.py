@@ -19,7 +19,7 @@ def command(model: Path, output: Path | None, evaluation: Path | None) -> None:
 
     The cost of all listed releases is counted anew, so a file that promises too much is found out.
     """
-    from sparsedp.cli.show import echo_verdict, echo_wrapped
+    from sparsedp.cli.show import echo_verdict
     from sparsedp.data.files import read_json
     from sparsedp.release import PublishedModel, write_report
     from sparsedp.release.verify import verify
@@ -31,11 +31,11 @@ def command(model: Path, output: Path | None, evaluation: Path | None) -> None:
         if not isinstance(scores, dict):
             raise ValueError(f"{evaluation} does not hold the output of sparsedp evaluate --json")
     folder = model if model.is_dir() else model.parent
-    path = write_report(published, output or folder / "report.html", scores)
-    verdict = echo_verdict(published)
+    found = verify(model)
+    path = write_report(published, output or folder / "report.html", scores, found.verdict)
+    echo_verdict(found.verdict)
     delta = published.privacy["delta"]
-    click.echo(f"Counted anew: epsilon = {verdict.epsilon:.4g} at delta = {delta:g}\nWrote {path}")
-    problems = verify(model).problems
-    for problem in problems:
-        echo_wrapped(f"Does not hold: {problem}")
-    click.get_current_context().exit(1 if problems else 0)
+    click.echo(
+        f"Counted anew: epsilon = {found.verdict.epsilon:.4g} at delta = {delta:g}\nWrote {path}"
+    )
+    click.get_current_context().exit(1 if found.problems else 0)

@@ -23,20 +23,17 @@ def echo_json(content: Any) -> None:
     click.echo(json.dumps(content, indent=1, ensure_ascii=False))
 
 
-def echo_verdict(model: PublishedModel) -> Verdict:
+def echo_verdict(verdict: Verdict) -> None:
     """The verdict in its color, the statement, and why it is not more."""
-    verdict = model.verdict()
     click.secho(verdict.headline, fg=COLORS[verdict.color], bold=True)
     echo_wrapped(verdict.statement, indent="  ")
     for reason in verdict.reasons:
         if reason != verdict.statement:
             echo_wrapped(f"- {reason}", indent="  ")
-    return verdict
 
 
-def verdict_json(model: PublishedModel) -> dict[str, Any]:
+def verdict_json(verdict: Verdict) -> dict[str, Any]:
     """The verdict for other programs."""
-    verdict = model.verdict()
     return {
         "private": verdict.private,
         "level": verdict.level,

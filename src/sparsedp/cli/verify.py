@@ -21,19 +21,14 @@ def command(ctx: click.Context, model: Path, ledger: Path | None, as_json: bool)
     """
     from sparsedp.cli.show import echo_json, echo_verdict, echo_wrapped, verdict_json
     from sparsedp.privacy import Ledger
-    from sparsedp.release import PublishedModel
     from sparsedp.release.verify import verify
 
     found = verify(model, None if ledger is None else Ledger(path=ledger))
-    published = PublishedModel.load(model)
     if as_json:
         more = {"holds": not found.problems, "problems": found.problems, "notes": found.notes}
-        echo_json({**verdict_json(published), **more})
+        echo_json({**verdict_json(found.verdict), **more})
     else:
-        echo_verdict(published)
-        for problem in found.problems:
-            click.secho("Does not hold:", fg="red", bold=True)
-            echo_wrapped(problem, indent="  ")
+        echo_verdict(found.verdict)
         for note in found.notes:
             echo_wrapped(f"Not checked: {note}")
         if not found.problems:

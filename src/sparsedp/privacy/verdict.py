@@ -5,7 +5,7 @@ statement and ``proven_epsilon`` are never looked at.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -115,6 +115,19 @@ def verdict_of(record: Mapping[str, Any]) -> Verdict:
     level, reasons = _level(record, counted, doubt)
     return Verdict(
         level=level, statement=_statement(record, level, counted), reasons=reasons, epsilon=counted
+    )
+
+
+def contradicted(verdict: Verdict, problems: Sequence[str]) -> Verdict:
+    """The verdict on a file of which something does not hold: nothing in it is to be relied on."""
+    if not problems:
+        return verdict
+    others = tuple(reason for reason in verdict.reasons if reason not in problems)
+    return Verdict(
+        level="contradicted",
+        statement="Not proven: the file contradicts itself, or was changed after it was written.",
+        reasons=(*problems, *others),
+        epsilon=verdict.epsilon,
     )
 
 

@@ -92,9 +92,9 @@ class Card:
     fingerprint: str
 
     @classmethod
-    def of(cls, model: PublishedModel) -> "Card":
-        """Write the card of a model."""
-        record, verdict = model.privacy, model.verdict()
+    def of(cls, model: PublishedModel, verdict: Verdict | None = None) -> "Card":
+        """Write the card of a model; its verdict is counted anew unless its file was verified."""
+        record, verdict = model.privacy, verdict or model.verdict()
         epsilon = max(float(record["epsilon"]), verdict.epsilon)
         guaranteed = math.isfinite(epsilon) and verdict.level not in ("seeded", "contradicted")
         name = model.target.get("name")

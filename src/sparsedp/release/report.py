@@ -8,7 +8,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from sparsedp.privacy.verdict import labels_from_data
+from sparsedp.privacy.verdict import Verdict, labels_from_data
 from sparsedp.release.card import Card
 from sparsedp.release.model import Feature, PublishedModel
 
@@ -50,7 +50,10 @@ class Chart:
 
 
 def write_report(
-    model: PublishedModel, path: str | Path, evaluation: Mapping[str, Any] | None = None
+    model: PublishedModel,
+    path: str | Path,
+    evaluation: Mapping[str, Any] | None = None,
+    verdict: Verdict | None = None,
 ) -> Path:
     """Write the report of a model; return its path.
 
@@ -62,6 +65,8 @@ def write_report(
     evaluation : mapping, optional
         Scores on other data, as ``sparsedp evaluate --json`` prints them: ``data`` says which data,
         ``metrics`` maps a metric to its value for each of the compared models.
+    verdict : Verdict, optional
+        Of the file, as ``verify`` found it; by default that of the record, counted anew.
 
     Privacy
     -------
@@ -69,11 +74,15 @@ def write_report(
     `evaluation` are printed as they are and are not covered by the guarantee.
     """
     path = Path(path)
-    path.write_text(render_report(model, evaluation), encoding="utf-8")
+    path.write_text(render_report(model, evaluation, verdict), encoding="utf-8")
     return path
 
 
-def render_report(model: PublishedModel, evaluation: Mapping[str, Any] | None = None) -> str:
+def render_report(
+    model: PublishedModel,
+    evaluation: Mapping[str, Any] | None = None,
+    verdict: Verdict | None = None,
+) -> str:
     """The report as text; see :func:`write_report`."""
     environment = Environment(
         loader=PackageLoader("sparsedp.release"),
@@ -85,7 +94,7 @@ def render_report(model: PublishedModel, evaluation: Mapping[str, Any] | None = 
     environment.filters |= {"number": _number, "percent": _percent}
     ordered = by_effect(model)
     return environment.get_template("report.html").render(
-        card=Card.of(model),
+        card=Card.of(model, verdict),
         model=model,
         labels_from_data=labels_from_data(model.privacy),
         charts=_charts(model, ordered[:MOST_BARS]),

@@ -18,7 +18,7 @@ from sparsedp.data.files import parse_json, read_text
 from sparsedp.privacy.ledger import Ledger, LedgerError, Receipt
 from sparsedp.privacy.public import PublicFacts
 from sparsedp.privacy.published import PublishedSchedule
-from sparsedp.privacy.verdict import ROUNDING, Verdict
+from sparsedp.privacy.verdict import ROUNDING, Verdict, contradicted
 from sparsedp.release.model import FILE, PublishedModel
 from sparsedp.release.read import HASH, content_hash
 
@@ -41,7 +41,8 @@ class Verification:
     Parameters
     ----------
     verdict : Verdict
-        How far the records are protected, by the listed releases.
+        How far the records are protected: by the listed releases, or not at all if the file has
+        problems.
     problems : tuple of str
         What the file says and does not hold; empty if it keeps its word.
     notes : tuple of str
@@ -96,7 +97,8 @@ def verify(path: str | Path, ledger: Ledger | None = None) -> Verification:
         problems += _against_ledger(model.privacy, fingerprint, ledger, notes)
     elif model.privacy.get("ledger") is not None:
         notes.append("The fit was charged to a ledger, which was not given: use --ledger FILE.")
-    return Verification(verdict=verdict, problems=tuple(problems), notes=tuple(notes))
+    shown = contradicted(verdict, problems)
+    return Verification(verdict=shown, problems=tuple(problems), notes=tuple(notes))
 
 
 def _claims(record: dict[str, Any], verdict: Verdict) -> list[str]:

@@ -181,6 +181,14 @@ def test_indices_beyond_a_sparse_matrix_are_refused(folder):
         refused("fit", "t.npz", *FIT, "--ledger", "budget.ledger")
 
 
+@pytest.mark.parametrize("y", [np.zeros(5), np.zeros(7), np.zeros(()), np.zeros((1, 6))])
+def test_targets_of_another_length_are_refused(y, folder):
+    np.savez("t.npz", X=np.eye(6), y=y)
+    assert "one entry per row" in refused("fit", "t.npz", *FIT, "--ledger", "budget.ledger")
+    np.savez("t.npz", X=np.eye(6), y=np.arange(6) % 2, feature_names=["a", "b"])
+    assert "feature_names" in refused("fit", "t.npz", *FIT, "--ledger", "budget.ledger")
+
+
 def test_nothing_in_a_file_is_quoted(folder):
     secret = "SECRET-CELL"
     Path("t.csv").write_text(f"a,y\n1,0\n{secret},1\n")

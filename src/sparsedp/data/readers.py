@@ -306,6 +306,8 @@ def _read_npz(path: Path, target: str) -> Table:
         raise ValueError(f"{path}: X must have one row per record and one column per feature.")
     if X.dtype.kind not in "biuf":
         raise ValueError(f"{path}: X must hold numbers.")
+    if y is not None and (y.ndim == 0 or y.shape[0] != X.shape[0]):
+        raise ValueError(f"{path}: {target} must have one entry per row of X.")
     limits().check("features", X.shape[1], str(path))
     if names is not None:
         names = tuple(map(str, names.ravel().tolist()))

@@ -112,6 +112,8 @@ FORGED = {
     "loss": record("loss", {"name": "Squared"}),
     "width": lambda c: c.update(n_features=6),
     "labels": lambda c: c["privacy"]["target"].update(classes_from_data=True),
+    "settings that no solver has": lambda c: (fewer(c), c["privacy"]["solver"].update(no=1)),
+    "features that are no number": lambda c: (fewer(c), c["privacy"]["model"].update(n_nonzero="")),
     "solver with published noise": lambda c: c["privacy"]["solver"].update(calibration="published"),
 }
 
@@ -128,8 +130,18 @@ def test_forged_files_are_found_out(name, made, tmp_path):
     assert shown.exit_code == 1
     headline = shown.stdout.splitlines()[0]
     assert f">{headline}</p>" in (tmp_path / "r.html").read_text()
-    if found["level"] == "contradicted":
-        assert headline.startswith("NOT PROVEN")
+    assert headline.startswith("NOT PROVEN")
+    assert found["level"] == "contradicted"
+    assert not found["private"]
+
+
+def test_a_name_that_stands_twice_is_refused(made):
+    text = (made / "m" / "model.json").read_text()
+    path = made / "twice.json"
+    path.write_text(text.replace('"epsilon":', '"epsilon": 0.01, "epsilon":', 1))
+    result = run("verify", path)
+    assert result.exit_code == 2
+    assert "stands twice" in result.output
 
 
 def test_a_stale_hash_shows_damage(made):
@@ -172,6 +184,11 @@ def test_a_file_of_before_is_read(made):
     result = run("verify", made / "old.json")
     assert result.exit_code == 0
     assert "advisories" in result.stdout
+    assert "PRIVATE" not in result.stdout  # neither green nor called private
+    found = json.loads(run("verify", made / "old.json", "--json").stdout)
+    assert (found["level"], found["private"], found["problems"]) == ("advisory", False, [])
+    run("report", made / "old.json", "-o", made / "old.html")
+    assert ">IN DOUBT" in (made / "old.html").read_text()
     assert Ledger(path=made / "l.ledger").models().keys() == {1, 3}
 
 

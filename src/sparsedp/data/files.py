@@ -164,8 +164,14 @@ def parse_json(text: str, where: str, kind: str) -> Any:
     def refuse(name: str) -> None:
         raise BadFile(f"{where} is not {kind}: it holds {name}")
 
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):  # programs differ in which of two they believe
+            raise BadFile(f"{where} is not {kind}: a name stands twice in an object")
+        return found
+
     try:
-        return json.loads(text, parse_constant=refuse)
+        return json.loads(text, parse_constant=refuse, object_pairs_hook=once)
     except BadFile:
         raise
     except RecursionError:

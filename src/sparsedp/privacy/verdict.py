@@ -12,7 +12,15 @@ from typing import Any, Literal
 from sparsedp.privacy.recount import recounted_epsilon
 
 Level = Literal[
-    "private", "weak", "nominal", "labels", "published", "seeded", "none", "contradicted"
+    "private",
+    "weak",
+    "labels",
+    "advisory",
+    "nominal",
+    "published",
+    "seeded",
+    "none",
+    "contradicted",
 ]
 
 ALMOST_SAME = 1.0
@@ -27,11 +35,12 @@ NOMINAL_EPSILON, NOMINAL_DELTA = 10.0, 1e-3
 ROUNDING = 1e-9
 """By this part a recounted epsilon may exceed the stated one: both are sums in floating point."""
 
-COLORS = {"private": "green", "weak": "amber", "labels": "amber"}
+COLORS = {"private": "green", "weak": "amber", "labels": "amber", "advisory": "amber"}
 HEADLINES: dict[Level, str] = {
     "private": "PRIVATE as stated",
     "weak": "PRIVATE as stated, but weakly",
     "labels": "LABELS NOT PROTECTED",
+    "advisory": "IN DOUBT: made by a version with known faults",
     "nominal": "NO MEANINGFUL PROTECTION",
     "published": "NOT PRIVATE: published calibration",
     "seeded": "NOT PRIVATE: seeded",
@@ -58,8 +67,8 @@ class Verdict:
     level : str
         "private", "weak" (proven, for an epsilon or delta that protects little), "nominal" (proven
         for numbers that protect nobody), "labels" (the label set was read from the records),
-        "published" (a paper's noise), "seeded", "none" (no noise) or "contradicted" (the listed
-        releases do not prove what is claimed).
+        "advisory" (made by version 0.1), "published" (a paper's noise), "seeded", "none" (no noise)
+        or "contradicted" (the listed releases do not prove what is claimed).
     color : {"green", "amber", "red"}
     headline, statement : str
         In a few words, and in full.
@@ -131,6 +140,9 @@ def contradicted(verdict: Verdict, problems: Sequence[str]) -> Verdict:
     )
 
 
+WALKS = ("FrankWolfe", "Sparsifier", "Screened", "MultinomialLasso", "ScreenedFrankWolfe")
+"""Solvers that walked by the faulty kernel of version 0.1."""
+
 EXACT = "Not private: the model was fitted without noise (epsilon is infinite)."
 
 
@@ -179,6 +191,20 @@ def _level(
                 "Declare the set (classes=...) instead.",
             )
         )
+    if made_by_0_1(record):
+        walked = record["solver"].get("name") in WALKS and record["solver"].get("mode") != "full"
+        found.append(
+            (
+                "advisory",
+                "Made by sparsedp 0.1, see the advisories in CHANGELOG.md: "
+                + (
+                    "this solver's noise could be wrong, so that the guarantee may not hold."
+                    if walked
+                    else "for some kinds of tables, labels and grids the guarantee does not hold, "
+                    "and the file does not show whether this was one."
+                ),
+            )
+        )
     found += _beyond(max(epsilon, counted) if doubt is None else epsilon, delta)
     levels: list[Level] = ["private", *(level for level, _ in found)]
     return max(levels, key=list(HEADLINES).index), tuple(reason for _, reason in found)
@@ -188,6 +214,11 @@ def labels_from_data(record: Mapping[str, Any]) -> bool:
     """Whether the label set was read from the records (files of before say taken_from_data)."""
     target = record["target"]
     return bool(target.get("classes_from_data", target.get("taken_from_data", False)))
+
+
+def made_by_0_1(record: Mapping[str, Any]) -> bool:
+    """Whether the record was written by a version whose fits did not always keep their word."""
+    return str(record.get("versions", {}).get("sparsedp", "")).startswith("0.1")
 
 
 def _beyond(epsilon: float, delta: float) -> list[tuple[Level, str]]:

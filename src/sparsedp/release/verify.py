@@ -18,7 +18,7 @@ from sparsedp.data.files import parse_json, read_text
 from sparsedp.privacy.ledger import Ledger, LedgerError, Receipt
 from sparsedp.privacy.public import PublicFacts
 from sparsedp.privacy.published import PublishedSchedule
-from sparsedp.privacy.verdict import ROUNDING, Verdict, contradicted
+from sparsedp.privacy.verdict import ROUNDING, Verdict, contradicted, made_by_0_1
 from sparsedp.release.model import FILE, PublishedModel
 from sparsedp.release.read import HASH, content_hash
 
@@ -82,8 +82,6 @@ def verify(path: str | Path, ledger: Ledger | None = None) -> Verification:
     problems += _claims(model.privacy, verdict)
     problems += _consistent(model)
     notes = []
-    if str(model.privacy["versions"].get("sparsedp", "")).startswith("0.1."):
-        notes.append("It was made by a version that has advisories: see CHANGELOG.md.")
     if HASH not in content:
         notes.append("The file carries no hash of its content: it was written before 0.2.")
     elif content.pop(HASH) != content_hash(content):
@@ -91,6 +89,8 @@ def verify(path: str | Path, ledger: Ledger | None = None) -> Verification:
     try:
         problems += _against_schedule(model)
     except Exception:
+        if model.privacy["solver"]["name"] in solvers.__all__ and not made_by_0_1(model.privacy):
+            problems.append("The solver cannot have had the settings that the file states.")
         notes.append("The solver's schedule could not be rebuilt, to compare the releases with it.")
     if ledger is not None:
         fingerprint = hashlib.sha256(text.encode()).hexdigest()
@@ -104,9 +104,11 @@ def verify(path: str | Path, ledger: Ledger | None = None) -> Verification:
 def _claims(record: dict[str, Any], verdict: Verdict) -> list[str]:
     """What the record says of itself, against what was counted."""
     found = []
-    if record["private"] != verdict.private:
+    # Version 0.1 had other words, and its verdict was its own: its files are never called private.
+    told = not made_by_0_1(record)
+    if told and record["private"] != verdict.private:
         found.append(f"The file says private = {record['private']}; what holds is not that.")
-    if record["statement"] != verdict.statement:
+    if told and record["statement"] != verdict.statement:
         found.append("The statement in the file is not the one that its releases prove.")
     proven, stated = float(record["proven_epsilon"]), float(record["epsilon"])
     if record["calibration"] == "sound" and proven != stated:

@@ -22,7 +22,7 @@ import sparsedp.privacy.ledger as package
 import sparsedp.privacy.ledger.store as store_module
 from sparsedp import BudgetExceeded, Ledger, PrivateSearchCV, SparseLogisticRegression
 from sparsedp.privacy.ledger import LedgerBusy, LedgerError, LedgerGone, Receipt
-from sparsedp.privacy.ledger.chain import Line, broken_at, linked
+from sparsedp.privacy.ledger.chain import START, Line, broken_at, encoded, linked
 from sparsedp.privacy.ledger.head import head_path, read_head, write_head
 from sparsedp.privacy.ledger.state import first_line
 from sparsedp.privacy.ledger.store import Store
@@ -683,3 +683,33 @@ def test_a_charge_pays_for_one_model(ledger):
     with pytest.raises(LedgerError, match="another model of line"):
         ledger.finish(receipt, "cd" * 32)
     assert ledger.models()[receipt.line] == {"ab" * 32}
+
+
+STRANGE = [
+    *((1, key, value) for key in ("what", "who", "seeded", "events") for value in (5, {"a": [1]})),
+    *((2, "charge", value) for value in ([1], {"a": 1}, None)),
+    *((0, "key", value) for value in (5, None, [1])),
+    (1, "neighbors", "all"),
+    (2, "model", 5),
+]
+
+
+@pytest.mark.parametrize(("number", "key", "value"), STRANGE)
+def test_lines_of_other_types_are_damage(number, key, value, path):
+    # Correct hashes over details that no ledger writes: a sentence, not a traceback.
+    ledger = Ledger(1.0, 1e-5, path)
+    ledger.finish(ledger.charge(0.1, 0), "ab" * 32)
+    head_path(path).unlink()
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        rows = [Line(*row) for row in db.execute("SELECT * FROM lines ORDER BY line")]
+        before = START
+        db.execute("DELETE FROM lines")
+        for row in rows:
+            details = row.read() | ({key: value} if row.line == number else {})
+            line = linked(before, row._replace(details=encoded(details)))
+            db.execute("INSERT INTO lines VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", line)
+            before = line.hash
+    with pytest.raises(LedgerError, match="damaged or changed by hand"):
+        opened = Ledger(path=path)
+        opened.models()
+        opened.history()

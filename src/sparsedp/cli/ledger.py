@@ -189,8 +189,13 @@ def _show_lines(history: list[Any]) -> None:
                 f"{charge.delta:g}",
             ]
         )
-    for line in table_lines(rows, left=7):
+    for line in table_lines([[_printable(cell) for cell in row] for row in rows], left=7):
         click.echo(line)
+
+
+def _printable(text: str) -> str:
+    """Names as a terminal may show them: a ledger from elsewhere can hold anything."""
+    return "".join(sign if sign.isprintable() else "?" for sign in text)
 
 
 def _percent(used: float) -> str:

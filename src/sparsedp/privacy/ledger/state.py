@@ -86,7 +86,7 @@ class State:
             raise damaged(path, f"line {broken} does not follow from those before it")
         try:
             first = lines[0].read()
-            if set(first) != FIELDS["budget"]:
+            if set(first) != FIELDS["budget"] or not _as_written("budget", first):
                 raise ValueError("not the first line of a ledger")
             rule = rule_of(first["rule"], lines[0].epsilon, lines[0].delta, first["numbers"])
             spent = Spent.of(lines)
@@ -126,7 +126,7 @@ class State:
         """The details of a line; most are never asked for, so they are not read beforehand."""
         with contextlib.suppress(ValueError, RecursionError):
             details = line.read()
-            if FIELDS[line.kind] <= set(details):
+            if FIELDS[line.kind] <= set(details) and _as_written(line.kind, details):
                 return details
         raise damaged(self.path, f"line {line.line} holds what sparsedp does not write")
 
@@ -200,6 +200,24 @@ class State:
         found = min(costs, key=lambda c: max(c.divergence / limits[0], c.leak / limits[1]))
         infinite = not found.divergence < float("inf")
         return "inf" if infinite else text_of(found.divergence), text_of(found.leak)
+
+
+def _as_written(kind: str, details: dict[str, Any]) -> bool:
+    """Whether the details of a line are of the types that ledgers write."""
+    if kind == "model":
+        return type(details["charge"]) is int and isinstance(details["model"], str)
+    if details["unit"] not in UNITS:
+        return False
+    if kind == "budget":
+        texts = isinstance(details["id"], str) and isinstance(details["key"], str)
+        return texts and details["neighbors"] in (None, *NEIGHBORS)
+    return (
+        details["neighbors"] in NEIGHBORS
+        and isinstance(details["what"], str)
+        and isinstance(details["events"], list)
+        and type(details["seeded"]) in (bool, type(None))
+        and all(isinstance(details[name], str | None) for name in ("who", "data"))
+    )
 
 
 def plain(value: Any) -> str:

@@ -63,10 +63,13 @@ def _converted(db: sqlite3.Connection) -> list[Line]:
 
 def _line(number: int, row: tuple[Any, ...]) -> Line:
     time, epsilon, delta, neighbors, what, events = row
+    releases = json.loads(events)
+    if not isinstance(releases, list):
+        raise ValueError(f"charge {number} lists no releases")
     details = {
         "neighbors": neighbors,
         "what": str(what),
-        "events": json.loads(events),
+        "events": releases,
         "unit": "record",
         "who": None,
         "data": None,

@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import shutil
 import signal
 import threading
 import time
@@ -192,6 +193,36 @@ def test_resuming_replaces_only_what_the_fit_was_told_to(folder):
     done = CliRunner().invoke(main, ["fit", "--resume", "-o", "m", "--force"])
     assert done.exit_code == 0, done.output
     assert PublishedModel.load("m") == PublishedModel.load("made")
+
+
+def test_a_copy_of_what_a_fit_left_is_not_removed(folder):
+    interrupted(folder)
+    shutil.copytree("m.unfinished", "copy.unfinished")  # another inode, as after a backup
+    kept = Path("copy.unfinished/model/model.json")
+    for arguments_ in (["fit", "--resume", "-o", "copy"], arguments("-o", "copy")):
+        refused = CliRunner().invoke(main, arguments_)
+        assert refused.exit_code == 2
+        assert "put back" in refused.stderr
+        assert PublishedModel.load(kept) == PublishedModel.load("made")
+    assert charges() == 1
+
+
+def test_resuming_leaves_a_running_fit_alone(folder):
+    running = Output(Path("m"))
+    running.prepare("[fit]\n", model_size(None, 4, 2), ledger=None, force=False)
+    refused = CliRunner().invoke(main, ["fit", "--resume", "-o", "m"])
+    assert refused.exit_code == 2
+    assert Path("m.unfinished/model/reserve").exists()
+    running.discard()
+
+
+@pytest.mark.parametrize("note", [{}, {"ledger": 5, "force": "yes"}])
+def test_a_strange_note_is_no_traceback(folder, note):
+    interrupted(folder)
+    path = Path("m.unfinished/note.json")
+    path.write_text(json.dumps({"inode": json.loads(path.read_text())["inode"], **note}))
+    done = CliRunner().invoke(main, ["fit", "--resume", "-o", "m"])
+    assert done.exit_code == 0, done.output
 
 
 @pytest.mark.parametrize("cut", ["before", "between", "after"])

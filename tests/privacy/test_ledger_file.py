@@ -709,7 +709,10 @@ def test_lines_of_other_types_are_damage(number, key, value, path):
             line = linked(before, row._replace(details=encoded(details)))
             db.execute("INSERT INTO lines VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", line)
             before = line.hash
+
+    def read() -> None:
+        Ledger(path=path).models()
+        Ledger(path=path).history()
+
     with pytest.raises(LedgerError, match="damaged or changed by hand"):
-        opened = Ledger(path=path)
-        opened.models()
-        opened.history()
+        read()

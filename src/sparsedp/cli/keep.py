@@ -57,7 +57,7 @@ def resume(output: Output, *, force: bool) -> PublishedModel:
     if note is None:
         return PublishedModel.load(output.folder)
     model = PublishedModel.load(output.new)
-    if note["ledger"] is not None:
+    if isinstance(note["ledger"], str):
         try:
             settle(Ledger(path=note["ledger"]), output.model)
         except LedgerError as error:  # a model that is paid for does not wait for its ledger

@@ -129,7 +129,9 @@ class Output:
             if not self._take():
                 raise ValueError(f"a fit is just writing {self.shown}: wait for it")
             if self.stored:
-                return json.loads((self.staging / "note.json").read_text(encoding="utf-8"))
+                note = json.loads((self.staging / "note.json").read_text(encoding="utf-8"))
+                return {"ledger": note.get("ledger"), "force": note.get("force") is True}
+            self._check_moved()
             self.discard()
         if (self.folder / MODEL).exists():
             return None
@@ -139,7 +141,12 @@ class Output:
         )
 
     def discard(self) -> None:
-        """Remove what is beside the folder, the note last: without it nothing is believed."""
+        """Remove what is beside the folder, the note last: without it nothing is believed.
+
+        Only what this fit holds: another one may be running, or have left the only copy of a model.
+        """
+        if os.name == "posix" and self._lock is None:
+            return
         for name in ("model", "old"):
             shutil.rmtree(self.staging / name, ignore_errors=True)
         shutil.rmtree(self.staging, ignore_errors=True)
@@ -156,6 +163,7 @@ class Output:
         if self.staging.is_dir() and self._take():
             if self.stored:
                 raise ValueError(f"another fit has just made a model for {self.shown}")
+            self._check_moved()
             self.discard()
         try:
             self.staging.mkdir()
@@ -189,6 +197,15 @@ class Output:
             return path.stat().st_ino == note["inode"]
         except (OSError, ValueError, KeyError, TypeError):
             return False
+
+    def _check_moved(self) -> None:
+        """Refuse to remove a model that was copied or put back: its folder has another inode."""
+        if (self.new / MODEL).exists() and not self._lies_at(self.folder):
+            self.release()
+            raise ValueError(
+                f"{self.staging} was moved or put back from a copy, and holds a model that may be "
+                f"the only one: move {self.new} to where it belongs, or delete {self.staging}"
+            )
 
     def _free(self) -> bool:
         """Whether no running fit holds what is beside the folder."""

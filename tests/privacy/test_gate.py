@@ -13,10 +13,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from scipy import sparse
 
-from sparsedp.data import Bounds, Dataset
+from sparsedp.data import Bounds, Dataset, read_table
 
 ROUNDING = 1e-9
 N, D = 40, 6
@@ -399,3 +400,50 @@ def test_columns_that_arrow_took_for_dates_or_lists_are_refused(form):
         table = table.to_pandas(types_mapper=pd.ArrowDtype)
     with pytest.raises(ValueError, match="has dtype"):
         Dataset.clip(table, [0, 1, 0], 1.0, invalid="replace")
+
+
+def in_parquet(labels, folder):
+    path = folder / "t.parquet"
+    pq.write_table(pa.table({"x": [0.0] * len(labels), "y": labels}), path)
+    return read_table(path, target="y", invalid="replace").y
+
+
+def in_csv(labels, folder):
+    path = folder / "t.csv"
+    pd.DataFrame({"x": 0.0, "y": labels}).to_csv(path, index=False)
+    return read_table(path, target="y", invalid="replace").y
+
+
+@pytest.mark.parametrize(
+    ("make", "labels", "classes"),
+    [
+        (in_parquet, ["b", "a", b"x"], ("a", "b")),
+        (lambda y, _: np.array(y), [b"b", b"a", "x"], (b"a", b"b")),
+        (lambda y, _: pa.array(y), ["b", "a", b"x"], (b"a", b"b")),
+        (lambda y, _: pd.Series(pd.arrays.SparseArray(y)), [1, 0, 1j], ("0", "1")),
+    ],
+)
+def test_a_type_that_one_label_gave_to_all_changes_no_label(make, labels, classes, tmp_path):
+    y = make(labels, tmp_path)
+    data = Dataset.clip(np.zeros((3, 1)), y, 1.0, classes=classes, invalid="replace")
+    assert data.target[:2].tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        in_csv,
+        lambda y, _: pd.Series(pd.arrays.SparseArray(y)),
+        lambda y, _: np.ma.masked_array(np.array(y)),
+        lambda y, _: np.array(y).tolist(),
+    ],
+)
+def test_labels_that_became_floats_are_refused_where_digits_are_lost(make, tmp_path):
+    """Else one missing label would make all others the first class."""
+    classes = (2**53 + 1, 2**53 + 3)
+    whole = make([classes[1], classes[0]], tmp_path)
+    data = Dataset.clip(np.zeros((2, 1)), whole, 1.0, classes=classes, invalid="replace")
+    assert data.target.tolist() == [1, 0]
+    y = make([classes[1], classes[0], float("nan")], tmp_path)
+    with pytest.raises(ValueError, match="cannot be told apart"):
+        Dataset.clip(np.zeros((3, 1)), y, 1.0, classes=classes, invalid="replace")

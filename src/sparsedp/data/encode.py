@@ -133,5 +133,7 @@ def _label(cell: str) -> Any:
         value = float(text or "nan")
     except ValueError:
         return text
-    exact = as_number(text) if abs(value) >= 2.0**EXACT_BITS else None
+    # With a point or an exponent it was a float, whose digits are not those of a whole number.
+    whole = abs(value) >= 2.0**EXACT_BITS and text.lstrip("+-").isdigit()
+    exact = as_number(text) if whole else None
     return value if exact is None else exact

@@ -276,8 +276,9 @@ def encode_labels(y: Any, classes: tuple[Any, ...], invalid: Invalid) -> NDArray
     if isinstance(found, np.ndarray):
         check_type(found.dtype, "y")
     if declared.too_fine_for(found):
+        kind = found.dtype if isinstance(found, np.ndarray) else "float"
         raise ValueError(
-            f"y has dtype {found.dtype}, in which the declared classes cannot be told apart: keep "
+            f"y has dtype {kind}, in which the declared classes cannot be told apart: keep "
             "such labels as whole numbers or as text (pandas turns whole numbers into floats where "
             "one is missing)."
         )

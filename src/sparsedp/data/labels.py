@@ -7,7 +7,7 @@ its cells because of one of them. Declared values that differ only so are told a
 import math
 from collections.abc import Sequence
 from decimal import Decimal
-from numbers import Real
+from numbers import Complex, Real
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,9 @@ class Labels:
     def __init__(self, values: Sequence[Any]) -> None:
         self.values = tuple(values)
         self._exact = {value: code for code, value in enumerate(self.values)}
+        for code, value in enumerate(self.values):
+            if isinstance(value, bytes):  # NumPy turns all bytes into text because of one cell
+                self._exact.setdefault(value.decode(errors="replace"), code)
         self._by_number: dict[Any, int] = {}
         texts = [isinstance(value, str) for value in self.values]
         numbers = [as_number(value) for value in self.values]
@@ -70,11 +73,22 @@ class Labels:
         return codes
 
     def too_fine_for(self, cells: Cells) -> bool:
-        """Whether declared integers need more digits than the type of these cells has."""
-        if not isinstance(cells, np.ndarray) or cells.dtype.kind != "f":
+        """Whether declared integers need more digits than the type of these cells has.
+
+        A list counts as floats if it holds some as large, and no integer that is.
+        """
+        if isinstance(cells, np.ndarray):
+            if cells.dtype.kind != "f":
+                return False
+            most = 2 ** min(EXACT_BITS, np.finfo(cells.dtype).nmant + 1)
+        else:
+            most = 2**EXACT_BITS
+        if not any(isinstance(key, int) and abs(key) >= most for key in self._by_number):
             return False
-        most = 2 ** min(EXACT_BITS, np.finfo(cells.dtype).nmant + 1)
-        return any(isinstance(key, int) and abs(key) >= most for key in self._by_number)
+        if isinstance(cells, np.ndarray):
+            return True
+        large = {type(cell) for cell in cells if isinstance(cell, Complex) and abs(cell) >= most}
+        return bool(large) and all(issubclass(kind, float | complex) for kind in large)
 
 
 def as_number(value: Any) -> int | float | None:
@@ -87,6 +101,8 @@ def as_number(value: Any) -> int | float | None:
             value = Decimal(text)
         except (ValueError, ArithmeticError):
             return None
+    if isinstance(value, complex) and value.imag == 0:
+        value = value.real
     if isinstance(value, int | np.integer | np.bool_):
         return int(value)
     if not isinstance(value, Real | Decimal) or not np.isfinite(float(value)):

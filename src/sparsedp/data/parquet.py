@@ -100,8 +100,8 @@ def _labels(column: Any) -> NDArray:
 
 
 def _plain(cell: Any) -> Any:
-    """Numbers and text as they are; dates and others in words, as they would be declared."""
-    return cell if cell is None or isinstance(cell, str | Real | Decimal) else str(cell)
+    """Numbers, text and bytes as they are; dates and others in words, as they would be declared."""
+    return cell if cell is None or isinstance(cell, str | bytes | Real | Decimal) else str(cell)
 
 
 def _check_size(path: Path, metadata: Any, n_columns: int, groups: Sequence[int] | None) -> None:

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import sparse
 
+from sparsedp import Ledger, SparseLogisticRegression
 from sparsedp.data import Bounds, Dataset, read_table
 
 ROUNDING = 1e-9
@@ -447,3 +448,26 @@ def test_labels_that_became_floats_are_refused_where_digits_are_lost(make, tmp_p
     y = make([classes[1], classes[0], float("nan")], tmp_path)
     with pytest.raises(ValueError, match="cannot be told apart"):
         Dataset.clip(np.zeros((3, 1)), y, 1.0, classes=classes, invalid="replace")
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("bounds", [L2, Bounds(lower=-1e-40, upper=1e-40)])
+def test_what_the_caller_wants_of_numpy_makes_no_record_fail(form, bounds):
+    """Else a fit would end, after its charge, because of one record."""
+    X, y = records()
+    X[7], X[8] = [5e-324, 1e-310, 1e308, np.inf, np.nan, -1e308], 1e-200
+    model = SparseLogisticRegression(
+        epsilon=1, delta=1e-6, bounds=bounds, classes=(0, 1), invalid="replace", solver="noisy_gd"
+    )
+    with np.errstate(all="raise"):
+        model.fit(form(X), y)
+
+
+def test_no_records_are_refused_before_the_charge_where_that_is_public():
+    ledger = Ledger(1.0, 1e-6)
+    model = SparseLogisticRegression(
+        epsilon=1, delta=1e-6, bounds=1.0, classes=(0, 1), invalid="replace", ledger=ledger
+    ).set_params(neighbors="replace_one")
+    with pytest.raises(ValueError, match="no records"):
+        model.fit(np.zeros((0, 2)), [])
+    assert not ledger.history()

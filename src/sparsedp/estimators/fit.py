@@ -82,6 +82,8 @@ def _fitted(
     settings: Settings, data: Dataset, loss: Loss, target: dict[str, Any]
 ) -> tuple[Solution, PrivacyRecord]:
     public = public_facts(settings, data, loss)
+    if public.n_records == 0:
+        raise ValueError("there are no records, which is public under neighbors='replace_one'")
     schedule = settings.solver.schedule(public)
     if math.isinf(settings.epsilon):
         if settings.ledger is not None:
@@ -89,7 +91,8 @@ def _fitted(
         progress = Progress(None, settings.verbose)
         curator = NoiselessCurator(public, progress)
         data.watched(progress.reading)
-        solution = settings.solver.solve(data, loss, curator)
+        with np.errstate(all="ignore"):
+            solution = settings.solver.solve(data, loss, curator)
         return solution, privacy_record(settings, public, data, loss, target, None, seeded=False)
     budget = Budget(
         schedule, epsilon=settings.epsilon, delta=settings.delta, neighbors=settings.neighbors
@@ -119,7 +122,9 @@ def _fitted(
     data.watched(progress.reading)
 
     def solved() -> Solution:
-        solution = settings.solver.solve(data, loss, curator)
+        # Whatever the caller wants of NumPy: an underflow in one record must not end the fit.
+        with np.errstate(all="ignore"):
+            solution = settings.solver.solve(data, loss, curator)
         curator.close()
         return solution
 

@@ -86,6 +86,7 @@ class Trial:
         """Recounted zCDP cost; a record takes part in the fit or in the score, not in both."""
         return max(zcdp_rho(self.events), zcdp_rho(self.score_events))
 
+    @np.errstate(all="ignore")  # no record may end a trial, whatever the caller wants of NumPy
     def run(self, stream: KeyStream) -> tuple[Solution, float]:
         """A model and its noisy score; a record takes part in one of the two only."""
         curator = NoisyCurator(Budget.of(self.schedule, self.events), self.public, stream)

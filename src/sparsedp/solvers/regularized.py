@@ -214,7 +214,7 @@ class RegularizedObjective:
         direction, square = left, float(np.vdot(left, left))
         goal = square * min(0.01, np.sqrt(square)) ** 2
         for _ in range(250):
-            change = self._margins(direction)
+            change = self.data.matvec(direction)
             if change.ndim == 1:
                 bent = self._back(bends * change)
             else:

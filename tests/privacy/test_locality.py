@@ -157,7 +157,6 @@ CONTAINERS = {
     "list of arrays": lambda rows: list(object_array(rows)),
     "sequence": lambda rows: UserList(map(UserList, rows)),
     "object array": object_array,
-    "text array": lambda rows: np.array([[str(cell) for cell in row] for row in rows]),
     "masked": masked,
     "pandas": lambda rows: pd.DataFrame(columns(rows)),
     "pandas objects": lambda rows: pd.DataFrame(columns(rows), dtype=object),

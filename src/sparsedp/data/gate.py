@@ -96,6 +96,11 @@ def numbers(X: Any, invalid: Invalid, *, copy: bool = True) -> Storage:
             with np.errstate(over="ignore"):  # extended precision may overflow to infinity
                 return _copied(X) if copy else np.asarray(X, np.float64)
         check_type(X.dtype, "X")
+        if X.dtype.kind in "US":  # 0.1 in half precision is written "0.1", but is not 0.1
+            raise ValueError(
+                "X is an array of text, which NumPy makes of all cells where one is: pass a list, "
+                "an object array or a data frame, whose cells are read one by one."
+            )
         X = X.tolist()
     table = np.empty((n, d))
     for i, row in enumerate(cells.rows_of(X)):

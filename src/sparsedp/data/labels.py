@@ -1,7 +1,7 @@
 """Declared labels and categories, and which of them a cell is: by value, each cell by itself.
 
 1, 1.0, True, Decimal(1) and the text "1" are one label, whatever type a container chose for all of
-its cells because of one of them. Declared values that differ only so are told apart by type.
+its cells because of one of them. Declared classes that differ only so are refused.
 """
 
 import math
@@ -121,6 +121,10 @@ def declared_classes(classes: Any) -> tuple[Any, ...]:
         distinct = False
     if not distinct or len(items) < 2:
         raise ValueError("classes must list at least two distinct labels, e.g. classes=(0, 1).")
+    texts = {as_number(item) for item in items if isinstance(item, str)}
+    if any(not isinstance(item, str) and as_number(item) in texts - {None} for item in items):
+        # Where one cell is text, a container may write all of them as text.
+        raise ValueError("classes has a number and a text that reads as the same: declare one.")
     return tuple(items)
 
 

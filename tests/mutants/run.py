@@ -113,14 +113,14 @@ class Scratch:
 
     def _built(self, builds: tuple[str, ...]) -> bool:
         """Compile these extensions alone: the others are made to look new."""
-        libraries = [p for p in (self.root / KERNELS).rglob("*.so")]
+        libraries = list((self.root / KERNELS).rglob("*.so"))
         mine = [p for p in libraries if p.name.split(".")[0] in builds]
-        later = time.time() + 86_400  # also than C that is generated anew
-        for library in libraries:
-            if library in mine:
-                library.unlink()
-            else:
-                os.utime(library, (later, later))
+        later = time.time() + 86_400
+        for made in [*libraries, *(self.root / KERNELS).rglob("*.c")]:
+            if made.name.split(".")[0] not in builds:
+                os.utime(made, (later, later))
+        for library in mine:
+            library.unlink()
         subprocess.run(
             [sys.executable, "setup.py", "-q", "build_ext", "--inplace"],
             cwd=self.root,

@@ -191,13 +191,53 @@ def test_the_bound_between_passes_holds_where_it_is_close(loss):
         radius=0.2,
         steps=np.array([0.5, 0.5]),
     )
-    records = case.records("dense")
-    start = checked.scores_at_zero(records, loss, case.n_outputs, case.bound)
-    rate = walks.rate_of(case, 1e-6)
-    stream = KeyStream.from_seed(0)
-    how = PATHS["long levels"]
-    _, counters = walks.walk(checked, case, records, start, rate, stream, **how)
+    _, counters = checked_walk(case, 1e-6, first_horizon=1e5)
     assert counters["passes"] == 0
+
+
+def checked_walk(case, steepness, **how):
+    """One walk of the debug build: an invariant that does not hold raises."""
+    records = case.records("dense")
+    start = checked.scores_at_zero(records, case.loss, case.n_outputs, case.bound)
+    rate = walks.rate_of(case, steepness)
+    return walks.walk(
+        checked, case, records, start, rate, KeyStream.from_seed(0), mode="lazy", **how
+    )
+
+
+@needs_compiler
+def test_rounding_of_derivatives_is_part_of_the_bound_between_passes():
+    """Half a unit from the next whole number, margins move by a fifth of a unit: a whole one."""
+    X = np.random.default_rng(1).choice([-1.0, 1.0], (80, 3))
+    case = walks.Case(
+        X,
+        np.full(80, -0.5),
+        loss="squared",
+        bound=ONE / 18001,  # the first derivatives are 9000.5 units
+        radius=2e-5,
+        steps=np.array([0.5, 0.5]),
+    )
+    _, counters = checked_walk(case, 1e-6, first_horizon=1e5)
+    assert counters["passes"] == 0
+
+
+@needs_compiler
+def test_levels_are_built_anew_when_their_horizon_is_passed():
+    """A step moves derivatives by 1.7 horizons, mostly along one column: old levels are too low."""
+    X = np.zeros((102, 2))
+    X[:50, 0] = X[:, 1] = 1
+    case = walks.Case(
+        X,
+        np.repeat([0.0, 1.0], [50, 52]),
+        loss="squared",
+        bound=1.0,
+        radius=1.0,
+        steps=np.full(2, 0.5),
+    )
+    horizon = 0.3 * np.sqrt(102) * ONE
+    chosen, counters = checked_walk(case, 0.5, first_horizon=horizon / 4)  # the first is fourfold
+    assert chosen[0] == 1
+    assert counters["builds"] >= 2
 
 
 @needs_compiler

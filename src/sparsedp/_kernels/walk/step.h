@@ -39,8 +39,8 @@ static int64_t select_vertex(walk_t *s, double *sign) {
             attempt = 0, s->gave_up = 1;
         } else if (!s->all && s->tries > 32 + (s->size - s->first) / 16) {
             s->horizon *= 0.5;
-            if (++s->builds == 4) renew_origin(s, neighborhood(s));
-            else look_at_the_best(s);
+            if (++s->builds == 2) look_at_the_best(s);
+            else if (s->builds == 4) renew_origin(s, neighborhood(s));
             pass(s);
             build(s, s->horizon);
             check(s);

@@ -397,6 +397,12 @@ def test_arrays_of_text_are_refused_by_type(cell):
         Dataset.clip(X, [0, 1, 0], 1.0, invalid="replace")
 
 
+def test_a_complex_label_too_large_for_an_absolute_value_is_replaced():
+    y = [2**60, 2**60 + 1, complex(1e308, 1e308)]
+    data = Dataset.clip(np.zeros((3, 1)), y, 1.0, classes=(2**60, 2**60 + 1), invalid="replace")
+    assert data.target.tolist() == [0, 1, 0]
+
+
 def test_a_number_and_its_text_cannot_both_be_classes():
     with pytest.raises(ValueError, match="reads as the same"):
         Dataset.clip(np.zeros((2, 1)), [1, "1"], 1.0, classes=(1, "1"))

@@ -87,8 +87,15 @@ class Labels:
             return False
         if isinstance(cells, np.ndarray):
             return True
-        large = {type(cell) for cell in cells if isinstance(cell, Complex) and abs(cell) >= most}
+        large = {type(cell) for cell in cells if _is_as_large(cell, most)}
         return bool(large) and all(issubclass(kind, float | complex) for kind in large)
+
+
+def _is_as_large(cell: Any, most: int) -> bool:
+    try:
+        return isinstance(cell, Complex) and bool(abs(cell) >= most)  # pyrefly: ignore
+    except ArithmeticError:  # complex numbers may be too large for an absolute value
+        return False
 
 
 def as_number(value: Any) -> int | float | None:

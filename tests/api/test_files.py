@@ -25,7 +25,7 @@ from sparsedp.data.readers import read_header, read_table
 
 FIT = ("--target", "y", "--classes", "0,1", "--bounds", "0,1", "--epsilon", "1", "--delta", "1e-5")
 CSV = b"a,b,y\n" + b"".join(b"%d,%d,%d\n" % (k % 2, k % 3 == 0, k % 2) for k in range(200))
-ZEROS = 80 * 2**20  # what a bomb unpacks to
+ZEROS = 72 * 2**20  # what a bomb unpacks to
 
 
 @pytest.fixture

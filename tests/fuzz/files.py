@@ -44,7 +44,7 @@ SECONDS = 60
 MEMORY = 1500
 """MiB that a child may have at its peak, the warm parent's pages among them."""
 
-BOMB = 120 * 2**20
+BOMB = 72 * 2**20
 FIT = ("--epsilon", "1", "--delta", "1e-5", "--solver", "sparsifier", "--set", "n_steps=4")
 FIT += ("--n-nonzero", "2", "--ledger", "budget.ledger", "--force", "-o", "out")
 TARGET = ("--target", "y", "--classes", "0,1")

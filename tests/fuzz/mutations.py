@@ -190,7 +190,7 @@ def bombs(size: int) -> dict[str, bytes]:
     arrays = io.BytesIO()
     np.savez_compressed(arrays, X=np.zeros((size // 80, 10)), y=np.zeros(size // 80))
     return {
-        "b.csv.xz": lzma.compress(b"a,b,color,y\n" + b"0,0,red,0\n" * (size // 10)),
+        "b.csv.xz": lzma.compress(b"a,b,color,y\n" + b"0,0,red,0\n" * (size // 10), preset=1),
         "b.csv.gz": gzip.compress(b"a,b,color,y\n" + bytes(size)),
         "b.csv.bz2": bz2.compress(b"a,b,color,y\n" + b"," * size),
         "b.svm.gz": gzip.compress(b"1 1:1\n" * (size // 6)),

@@ -241,6 +241,26 @@ def test_levels_are_built_anew_when_their_horizon_is_passed():
 
 
 @needs_compiler
+def test_a_look_between_passes_is_as_old_as_the_last_pass():
+    """Out, a look, and back where the last pass was: derivatives have moved since the look."""
+    X = np.zeros((200, 2))
+    X[:20] = 1
+    steps = np.array([0.5, 1 / 3, 0.5])  # half of the walks are back at zero after two of them
+    case = walks.Case(X, np.arange(200) % 2, bound=1.0, radius=5.0, steps=steps)
+    records = case.records("sparse")
+    start = checked.scores_at_zero(records, case.loss, 1, case.bound)
+    first_step = 0.25 * ONE * 0.5 * 5 * np.sqrt(20) + np.sqrt(200)
+    how = {"first_horizon": 1.5 * first_step / 4, "margin": 1e9, "mode": "lazy"}
+    passes = 0
+    for seed in range(20):
+        stream = KeyStream.from_seed(seed)
+        rate = walks.rate_of(case, 0.01)
+        _, counters = walks.walk(checked, case, records, start, rate, stream, **how)
+        passes += counters["passes"]
+    assert passes == 20  # one each, before the third step
+
+
+@needs_compiler
 def test_the_debug_build_asserts():
     """Scores at weights zero that are wrong: the first certificate does not hold."""
     case = CASES["random"]

@@ -89,7 +89,7 @@ MUTANTS = [
     _in("step.h", "s->all = s->gave_up = 0, ", "s->gave_up = 0, "),
     _in("step.h", "s->depth = HUGE_VAL;", ""),
     _in("step.h", "s->chosen[s->t] = 2 * e + (sign < 0);", "s->chosen[s->t] = 2 * e + (sign > 0);"),
-    _in("step.h", "if (attempt > MOST_ATTEMPTS && s->all) {", "if (0) {"),
+    _in("step.h", "if (attempt > s->most_attempts && s->all) {", "if (0) {"),
     Mutant(
         "src/sparsedp/mechanisms/lazy.py",
         "n_units = Fraction(score_range) / Fraction(bound) * ONE**2",

@@ -56,6 +56,17 @@ def test_three_steps_have_their_exact_law(name, layout, steepness, laplace, path
     assert path != "resolved" or laplace or totals["resolved"] > 0
 
 
+@needs_compiler
+@pytest.mark.parametrize("steepness", [0.3, 3.0])
+def test_noise_of_all_candidates_below_a_point_has_its_law(steepness):
+    case = CASES["breaking"]
+    p, totals = compare(
+        kernel, case, case.records("sparse"), steepness, 1000, 6, laplace=True, **walks.REMAINDER
+    )
+    assert p > FALSE_ALARM, totals
+    assert totals["remainders"] > 300
+
+
 @pytest.mark.parametrize("laplace", [False, True])
 def test_the_reference_has_the_same_law(laplace):
     case = CASES["random"]

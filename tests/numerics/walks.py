@@ -29,6 +29,7 @@ PATHS = {
     "resolved": {"mode": "lazy", "margin": 1e9},  # every decision, in fractions
     "full": {"mode": "full"},
 }
+REMAINDER = {"mode": "full", "most_attempts": 0}  # Laplace noise of all after one attempt
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ cdef extern from "walk/step.h" nogil:
         const int64_t* start
         int64_t* chosen
         double margin, idle, first_horizon
+        int64_t most_attempts
         const uint64_t* words
         int64_t position, available
         int (*refill)(void*) noexcept
@@ -144,6 +145,7 @@ def walk(
     double margin=2.0**-36,
     double idle=2.0,
     double first_horizon=0.0,
+    int64_t most_attempts=4096,
 ):
     """Choose one vertex per step.
 
@@ -169,8 +171,9 @@ def walk(
         Take the largest of scores plus Laplace noise, in floating point.
     mode : {"auto", "lazy", "full"}
         Whether every score is computed in every step: if that seems faster, if it must, always.
-    margin, idle, first_horizon
-        Change time only; tests use them to force rare paths.
+    margin, idle, first_horizon, most_attempts
+        Change time only; tests use them to force rare paths. After so many attempts with all scores
+        known, Laplace noise is drawn for every candidate; without it the walk ends with an error.
 
     Returns
     -------
@@ -189,6 +192,7 @@ def walk(
     cdef int64_t[::1] released = chosen
     call.s.start, call.s.rate, call.s.laplace, call.s.mode = &start[0], rate, laplace, MODES[mode]
     call.s.margin, call.s.idle, call.s.first_horizon = margin, idle, first_horizon
+    call.s.most_attempts = most_attempts
     if steps.shape[0]:
         call.s.chosen = &released[0]
         with nogil:

@@ -27,6 +27,7 @@ typedef struct {
     const int64_t *start;   /* scores at weights zero */
     int64_t *chosen;
     double margin, idle, first_horizon; /* change time only; tests force rare paths with them */
+    int64_t most_attempts;              /* once all scores are known */
 
     /* Where bits and exact decisions come from; each callback returns less than zero if it failed. */
     const uint64_t *words;

@@ -7,7 +7,6 @@
 
 #include "draw.h"
 
-#define MOST_ATTEMPTS 4096
 #define STEEPEST 0x1p30
 #define PATIENCE 1.5
 
@@ -45,7 +44,7 @@ static int64_t select_vertex(walk_t *s, double *sign) {
             build(s, s->horizon);
             check(s);
         }
-        if (attempt > MOST_ATTEMPTS && s->all) {
+        if (attempt > s->most_attempts && s->all) {
             if (s->laplace) return draw_remainder(s, sign);
             break; /* never: less likely than 2^-2000 */
         }

@@ -1,6 +1,7 @@
 """The command line in a forked child: real files, real signals, and no second start of Python."""
 
 import os
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -36,6 +37,8 @@ class Child:
     def _run(self, arguments: list[str], prepare: Callable[[], None], begun: int) -> None:
         code = 99
         try:
+            # Background jobs of a shell start with interrupts switched off.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
             os.chdir(self.folder)
             for number, name in ((1, "out"), (2, "err")):
                 handle = os.open(f".{name}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)

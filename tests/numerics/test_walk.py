@@ -234,19 +234,21 @@ def test_rounding_of_derivatives_is_part_of_the_bound_between_passes():
 
 @needs_compiler
 def test_levels_are_built_anew_when_their_horizon_is_passed():
-    """A step moves derivatives by 1.7 horizons, mostly along one column: old levels are too low."""
-    X = np.zeros((102, 2))
-    X[:50, 0] = X[:, 1] = 1
+    """A step moves derivatives by 1.9 horizons, mostly along one column: old levels are too low."""
+    X = np.zeros((4080, 2))  # many: a new origin must not pay before the second step
+    X[:2000, 0] = X[:, 1] = 1
     case = walks.Case(
         X,
-        np.repeat([0.0, 1.0], [50, 52]),
+        np.repeat([0.0, 1.0], [2000, 2080]),
         loss="squared",
         bound=1.0,
         radius=1.0,
-        steps=np.full(2, 0.5),
+        steps=np.array([0.58, 0.5]),
     )
-    horizon = 0.3 * np.sqrt(102) * ONE
-    chosen, counters = checked_walk(case, 0.5, first_horizon=horizon / 4)  # the first is fourfold
+    horizon = 0.3 * np.sqrt(4080) * ONE
+    chosen, counters = checked_walk(
+        case, 0.0015, first_horizon=horizon / 4
+    )  # the first is fourfold
     assert chosen[0] == 1
     assert counters["builds"] >= 2
 

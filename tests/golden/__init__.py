@@ -1,0 +1,1 @@
+"""What every solver gave for one seed: shows whether a new structure changes a model."""

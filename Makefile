@@ -43,7 +43,7 @@ mutants: install
 	$(BIN)/python -m tests.mutants.run --jobs $(JOBS)
 
 laws: install
-	$(BIN)/python -m tests.numerics.laws
+	$(BIN)/python -m tests.walk.laws
 
 # The kernel's part of make fuzz.
 fuzz-kernel: install
@@ -58,7 +58,7 @@ sanitize: install
 	cd $(SANITIZED) && CFLAGS="-g -DSPARSEDP_PLAIN -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all" \
 	  $(abspath $(BIN))/python setup.py -q build_ext --inplace
 	cd $(SANITIZED) && export PYTHONPATH=src:. ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD=$$(gcc -print-file-name=libasan.so):$$(gcc -print-file-name=libubsan.so) && \
-	  $(abspath $(BIN))/python -m pytest -q -p no:cacheprovider tests/numerics/test_walk.py -k "not interrupt" && \
+	  $(abspath $(BIN))/python -m pytest -q -p no:cacheprovider tests/walk/test_walk.py -k "not interrupt" && \
 	  $(abspath $(BIN))/python -m tests.fuzz.kernel --seconds 120
 
 kills: install

@@ -21,13 +21,11 @@ import numpy as np
 from pursuit import REGRESSIONS, prepared, scores
 
 from sparsedp.mechanisms import NoisyCurator
-from sparsedp.solvers import (
-    pursuit,
-    pursuit_bounds,
-    pursuit_plan,
-    pursuit_response,
-    pursuit_step,
-)
+from sparsedp.solvers.pursuit import bounds as pursuit_bounds
+from sparsedp.solvers.pursuit import plan as pursuit_plan
+from sparsedp.solvers.pursuit import pursuit
+from sparsedp.solvers.pursuit import response as pursuit_response
+from sparsedp.solvers.pursuit import step as pursuit_step
 
 SETS = ("splice", "synthetic", "mushrooms", "phishing", "california", "cpusmall", "abalone")
 EPSILONS = (0.1, 1.0)

@@ -46,7 +46,7 @@ def main():
     """Load, let through the gate, fit."""
     from bench_walk import Fit, Records
 
-    from sparsedp.solvers.compact import compact_columns
+    from sparsedp.solvers.frank_wolfe.compact import compact_columns
 
     path, radius, epsilon = sys.argv[1], float(sys.argv[2]), float(sys.argv[3])
     found = {"libraries": resident()}

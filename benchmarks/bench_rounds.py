@@ -8,7 +8,7 @@ from dask_rounds import Rounds, fit_time
 from distributed import Client, LocalCluster
 from shapes import generate
 
-from sparsedp.data.blocks import RecordBlocks
+from sparsedp.data.blocks.blocks import RecordBlocks
 from sparsedp.data.bounds import Bounds
 
 N_WORKERS, N_BLOCKS, N_PLAIN = 2, 4, 4

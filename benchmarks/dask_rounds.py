@@ -14,7 +14,7 @@ from benchmarks.lazy import N_STEPS, door
 from benchmarks.shapes import SHAPES, generate
 from distributed import Client, LocalCluster
 
-from sparsedp.data.blocks import RecordBlocks
+from sparsedp.data.blocks.blocks import RecordBlocks
 from sparsedp.data.bounds import Bounds
 from sparsedp.losses import Logistic
 from sparsedp.solvers import FrankWolfe

@@ -17,7 +17,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 
 from sparsedp import Bounds, SparseLinearRegression, SparseLogisticRegression
-from sparsedp.data.readers import read_table
+from sparsedp.data.files.readers import read_table
 from sparsedp.data.synthetic import sparse_glm, wang_gu
 from sparsedp.solvers import IGHT, NoisyGD, Sparsifier
 

@@ -27,7 +27,7 @@ from sparsedp.losses import Logistic
 from sparsedp.mechanisms import KeyStream, NoisyCurator
 from sparsedp.privacy import Budget, PublicFacts
 from sparsedp.solvers import FrankWolfe
-from sparsedp.solvers.compact import compact_columns
+from sparsedp.solvers.frank_wolfe.compact import compact_columns
 
 N_STEPS = 1000
 

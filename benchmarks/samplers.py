@@ -10,10 +10,10 @@ from collections.abc import Callable
 import numpy as np
 
 from sparsedp._kernels import COMPILED
-from sparsedp.mechanisms.count import noisy_count
 from sparsedp.mechanisms.entropy import KeyStream
-from sparsedp.mechanisms.noise import gaussian_release, rounded_gaussian
-from sparsedp.mechanisms.select import (
+from sparsedp.mechanisms.samplers.count import noisy_count
+from sparsedp.mechanisms.samplers.gaussian import gaussian_release, rounded_gaussian
+from sparsedp.mechanisms.samplers.select import (
     exponential_mechanism,
     exponential_top_k,
     laplace_noisy_max,

@@ -30,13 +30,14 @@ import numpy as np
 from scipy import sparse
 
 from sparsedp import Bounds
-from sparsedp.data import Dataset, norms, products
-from sparsedp.data.readers import read_table
+from sparsedp.data import Dataset
+from sparsedp.data.files.readers import read_table
+from sparsedp.data.sums import norms, products
 from sparsedp.losses import Logistic
 from sparsedp.mechanisms import NoisyCurator
 from sparsedp.mechanisms.entropy import KeyStream
 from sparsedp.privacy import Budget, PublicFacts
-from sparsedp.privacy.calibrate import calibrate
+from sparsedp.privacy.account.calibration import calibrate
 from sparsedp.solvers import IGHT, GreedyCoordinateDescent, NoisyGD, Pursuit
 
 SOLVERS = {

@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.metrics import roc_auc_score
 
 from sparsedp import Bounds, SparseLogisticRegression
-from sparsedp.data.readers import read_table
+from sparsedp.data.files.readers import read_table
 from sparsedp.data.synthetic import wang_zhang
 from sparsedp.solvers import FrankWolfe, Sparsifier
 

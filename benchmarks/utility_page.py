@@ -44,8 +44,9 @@ stand-in for public ones, as in the papers: with real data, declare them. kddcup
 60,000 of its records; synthetic is that of Khanna et al. (2024).
 
 Every solver has the same parameters on all sets. But the constants of Pursuit were chosen with the
-scores of these sets in view, kddcup99 excepted (src/sparsedp/solvers/pursuit.md), so its figures
-are somewhat optimistic; the parameters of Sparsifier are those of the paper or plain defaults.
+scores of these sets in view, kddcup99 excepted (src/sparsedp/solvers/pursuit/pursuit.md), so its
+figures are somewhat optimistic; the parameters of Sparsifier are those of the paper or plain
+defaults.
 
 **Solvers.**
 

@@ -57,7 +57,7 @@ SOLVERS: dict[str, Solver] = {
     "multinomial_lasso": MultinomialLasso(n_steps=4, balls="per_class"),
     "noisy_min": NoisyMinScreening(n_steps=8, n_keep=2),
     # At ordinary radii only tables without a gap move the rule by what is declared, which random
-    # ones are not: those are in tests/numerics/test_screening.py.
+    # ones are not: those are in tests/solvers/test_screening.py.
     "screened_frank_wolfe": ScreenedFrankWolfe(radius=1e-6, n_steps=9),
     "objective_perturbation": ObjectivePerturbation(l1=0.3),
     "two_stage": TwoStage(n_nonzero=2, n_blocks=4, voter=FrankWolfe(n_steps=6)),

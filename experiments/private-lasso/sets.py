@@ -13,7 +13,7 @@ from sklearn.model_selection import train_test_split
 
 from sparsedp import Bounds
 from sparsedp.data.synthetic import wang_zhang
-from sparsedp.solvers.lasso import Lasso
+from sparsedp.solvers.lasso.lasso import Lasso
 
 SURROGATES = {"gisette": ("gisette", "gisette_like")}
 """A set, and what stands in for it where it is not to be had."""

@@ -7,16 +7,16 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sparsedp.data.blocks import RecordBlocks
+    from sparsedp.data.blocks.blocks import RecordBlocks
     from sparsedp.data.bounds import Bounds
     from sparsedp.estimators import (
         PrivateSearchCV,
         SparseLinearRegression,
         SparseLogisticRegression,
     )
-    from sparsedp.privacy.feasibility import TooFewRecords
+    from sparsedp.privacy.account.feasibility import TooFewRecords
     from sparsedp.privacy.ledger import BudgetExceeded, Ledger, LedgerError
-    from sparsedp.privacy.published import UnprovenGuarantee
+    from sparsedp.privacy.published.published import UnprovenGuarantee
     from sparsedp.privacy.record import PrivacyRecord
 
 __version__ = "0.2.0"
@@ -28,11 +28,11 @@ _HOME = {
     "LedgerError": "sparsedp.privacy.ledger",
     "PrivacyRecord": "sparsedp.privacy.record",
     "PrivateSearchCV": "sparsedp.estimators",
-    "RecordBlocks": "sparsedp.data.blocks",
+    "RecordBlocks": "sparsedp.data.blocks.blocks",
     "SparseLinearRegression": "sparsedp.estimators",
     "SparseLogisticRegression": "sparsedp.estimators",
-    "TooFewRecords": "sparsedp.privacy.feasibility",
-    "UnprovenGuarantee": "sparsedp.privacy.published",
+    "TooFewRecords": "sparsedp.privacy.account.feasibility",
+    "UnprovenGuarantee": "sparsedp.privacy.published.published",
 }
 
 __all__ = [

@@ -13,8 +13,8 @@ import pytest
 from scipy import sparse
 
 from sparsedp import Ledger, RecordBlocks, SparseLinearRegression, SparseLogisticRegression
-from sparsedp.data.pieces import LostBlock, admitted
-from sparsedp.data.seal import Sealing
+from sparsedp.data.blocks.pieces import LostBlock, admitted
+from sparsedp.data.blocks.seal import Sealing
 from sparsedp.estimators.progress import Progress
 from sparsedp.estimators.stopped import after_charge
 from sparsedp.solvers import NoisyGD
@@ -269,7 +269,7 @@ def test_kept_values_go_when_a_fit_is_over():
 
 
 def test_spilled_records_are_for_one_user(tmp_path):
-    from sparsedp.data.cluster import _alone_in_its_folder
+    from sparsedp.data.blocks.cluster import _alone_in_its_folder
 
     class Worker:
         local_directory = str(tmp_path)

@@ -17,8 +17,8 @@ from sklearn import metrics
 
 from sparsedp import Ledger
 from sparsedp.cli import VERBS, main
-from sparsedp.cli.declaration import Declaration
-from sparsedp.cli.solver import build_solver
+from sparsedp.cli.declared.declaration import Declaration
+from sparsedp.cli.declared.solver import build_solver
 from sparsedp.release import PublishedModel
 from sparsedp.solvers import BY_NAME, FrankWolfe, Sparsifier
 

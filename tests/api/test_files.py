@@ -19,9 +19,9 @@ from scipy import sparse
 
 from sparsedp import Ledger
 from sparsedp.cli import main
-from sparsedp.data.files import BadFile, opened
-from sparsedp.data.limits import Limits
-from sparsedp.data.readers import read_header, read_table
+from sparsedp.data.files.limits import Limits
+from sparsedp.data.files.opened import BadFile, opened
+from sparsedp.data.files.readers import read_header, read_table
 
 FIT = ("--target", "y", "--classes", "0,1", "--bounds", "0,1", "--epsilon", "1", "--delta", "1e-5")
 CSV = b"a,b,y\n" + b"".join(b"%d,%d,%d\n" % (k % 2, k % 3 == 0, k % 2) for k in range(200))

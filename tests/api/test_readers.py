@@ -130,7 +130,7 @@ def as_libsvm(X, y):
 
 @pytest.mark.parametrize("pack", PACK)
 def test_libsvm(write, pack, monkeypatch):
-    monkeypatch.setattr("sparsedp.data.libsvm.CHUNK_BYTES", 500)  # many chunks
+    monkeypatch.setattr("sparsedp.data.files.libsvm.CHUNK_BYTES", 500)  # many chunks
     X = sparse.random_array((80, 30), density=0.2, rng=np.random.default_rng(0), format="csr")
     y = np.where(np.arange(80) % 3, 1.0, -1.0)
     path = write("t.libsvm", as_libsvm(X, y), pack)
@@ -171,7 +171,7 @@ def test_libsvm_comments_query_ids_blank_lines_and_missing_newline(write):
 )
 @pytest.mark.parametrize("chunk", [1, 1 << 20])
 def test_libsvm_mistakes_are_named(write, line, chunk, monkeypatch):
-    monkeypatch.setattr("sparsedp.data.libsvm.CHUNK_BYTES", chunk)
+    monkeypatch.setattr("sparsedp.data.files.libsvm.CHUNK_BYTES", chunk)
     path = write("t.libsvm", f"1 1:2\n\n{line}\n1 1:2\n")
     with pytest.raises(ValueError, match=r"t\.libsvm, line 3: write a numeric label"):
         read_table(path)

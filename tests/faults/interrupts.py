@@ -23,7 +23,7 @@ import numpy as np
 from scipy import sparse
 
 from sparsedp import Bounds, SparseLogisticRegression
-from sparsedp.privacy.calibrate import calibrate
+from sparsedp.privacy.account.calibration import calibrate
 from sparsedp.privacy.schedule import Schedule, Select
 from sparsedp.solvers import BY_NAME
 

@@ -23,7 +23,7 @@ from click.testing import CliRunner
 
 from sparsedp import Ledger
 from sparsedp.cli import main
-from sparsedp.cli.output import FILES
+from sparsedp.cli.folder.output import FILES
 from sparsedp.release import PublishedModel
 from tests.faults.child import Child, Ended
 

@@ -17,10 +17,10 @@ from click.testing import CliRunner
 
 from sparsedp import Ledger
 from sparsedp.cli import main
-from sparsedp.cli.keep import keep
-from sparsedp.cli.output import FILES, Output, model_size
-from sparsedp.cli.stopping import uninterrupted
-from sparsedp.cli.swap import put_in_place
+from sparsedp.cli.folder.keep import keep
+from sparsedp.cli.folder.output import FILES, Output, model_size
+from sparsedp.cli.folder.stopping import uninterrupted
+from sparsedp.cli.folder.swap import put_in_place
 from sparsedp.release import PublishedModel
 from tests.faults.child import Child
 

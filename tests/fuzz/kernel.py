@@ -11,7 +11,7 @@ import numpy as np
 
 from sparsedp._kernels.walk import checked, reference
 from sparsedp.mechanisms import KeyStream
-from tests.numerics import walks
+from tests.walk import walks
 
 
 def random_case(rng: np.random.Generator) -> walks.Case:

@@ -2,11 +2,11 @@
 
 from tests.mutants.mutant import Mutant
 
-ACCOUNTANTS = "src/sparsedp/privacy/accountants.py"
-LOSSES = "src/sparsedp/privacy/losses.py"
-OBJECTIVE = "src/sparsedp/privacy/objective.py"
-CALIBRATE = "src/sparsedp/privacy/calibrate.py"
-REPEAT = "src/sparsedp/privacy/repeat.py"
+ACCOUNTANTS = "src/sparsedp/privacy/account/accountants.py"
+LOSSES = "src/sparsedp/privacy/account/loss_distribution.py"
+OBJECTIVE = "src/sparsedp/privacy/account/objective.py"
+CALIBRATE = "src/sparsedp/privacy/account/calibration.py"
+REPEAT = "src/sparsedp/privacy/account/repeat.py"
 ACCOUNTING = ("tests/privacy/test_accounting.py",)
 MINIMA = ("tests/privacy/test_accounting.py::test_every_minimum_and_its_rounding_count",)
 PERTURBED = ("tests/privacy/test_objective_perturbation.py",)

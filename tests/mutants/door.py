@@ -4,7 +4,7 @@ from tests.mutants.mutant import Mutant
 
 NOISY = "src/sparsedp/mechanisms/noisy.py"
 BUDGET = "src/sparsedp/privacy/budget.py"
-CURATOR = ("tests/privacy/test_curator.py",)
+CURATOR = ("tests/mechanisms/test_curator.py",)
 
 MUTANTS = [
     Mutant(

@@ -6,8 +6,8 @@ GATE = "src/sparsedp/data/gate.py"
 ENTRIES = "src/sparsedp/data/entries.py"
 LABELS = "src/sparsedp/data/labels.py"
 CELLS = "src/sparsedp/data/cells.py"
-TESTS = ("tests/privacy/test_gate.py",)
-THROUGH_FIT = ("tests/privacy/test_gate.py", "tests/privacy/test_audit_entrance.py")
+TESTS = ("tests/gate/test_gate.py",)
+THROUGH_FIT = ("tests/gate/test_gate.py", "tests/privacy/test_audit_entrance.py")
 
 MUTANTS = [
     Mutant(GATE, "            np.copyto(block, missing, where=np.isnan(block))\n", "", TESTS),

@@ -3,7 +3,7 @@
 from tests.mutants.mutant import Mutant
 
 WALK = "src/sparsedp/_kernels/walk/"
-TESTS = ("tests/numerics/test_walk.py",)
+TESTS = ("tests/walk/test_walk.py",)
 BUILDS = ("kernel", "checked")
 
 
@@ -23,7 +23,7 @@ MUTANTS = [
         "v[i] += jump * (double)(p < end && row_at(m, p) == i ? m->x[p++] : base);",
         "v[i] += jump * (double)base,\n"
         "        v[i] += jump * (double)(p < end && row_at(m, p) == i ? m->x[p++] - base : 0);",
-        ("tests/privacy/test_breaking_walks.py",),
+        ("tests/walk/test_breaking_walks.py",),
         BUILDS,
     ),
     _in(
@@ -91,25 +91,25 @@ MUTANTS = [
     _in("step.h", "s->chosen[s->t] = 2 * e + (sign < 0);", "s->chosen[s->t] = 2 * e + (sign > 0);"),
     _in("step.h", "if (attempt > s->most_attempts && s->all) {", "if (0) {"),
     Mutant(
-        "src/sparsedp/mechanisms/lazy.py",
+        "src/sparsedp/mechanisms/walk/lazy.py",
         "n_units = Fraction(score_range) / Fraction(bound) * ONE**2",
         "n_units = Fraction(score_range) / Fraction(bound) * ONE**2 / 2",
         TESTS,
     ),
     Mutant(
-        "src/sparsedp/solvers/compact.py",
+        "src/sparsedp/solvers/frank_wolfe/compact.py",
         "np.rint(np.clip(np.nan_to_num(values), -1, 1) * ONE)",
         "np.rint(np.nan_to_num(values) * ONE)",
         TESTS,
     ),
     Mutant(
-        "src/sparsedp/solvers/compact.py",
+        "src/sparsedp/solvers/frank_wolfe/compact.py",
         "l1 = l1.astype(np.int64) + missing * size",
         "l1 = l1.astype(np.int64)",
         TESTS,
     ),
     Mutant(
-        "src/sparsedp/solvers/compact.py",
+        "src/sparsedp/solvers/frank_wolfe/compact.py",
         "* (1 + 1e-9)\n",
         "* 0.9\n",
         TESTS,

@@ -12,8 +12,8 @@ HEAD = f"{HOME}/head.py"
 SUMS = f"{HOME}/sums.py"
 RULES = f"{HOME}/rules.py"
 COSTS = f"{HOME}/divergence.py"
-FILE = ("tests/privacy/test_ledger_file.py", "tests/privacy/test_ledger.py")
-RULE = ("tests/privacy/test_ledger_rules.py",)
+FILE = ("tests/ledger/test_ledger_file.py", "tests/ledger/test_ledger.py")
+RULE = ("tests/ledger/test_ledger_rules.py",)
 POWER = ("tests/faults/test_kill_ledger.py",)
 
 MUTANTS = [

@@ -2,16 +2,16 @@
 
 from tests.mutants.mutant import Mutant
 
-SELECT = "src/sparsedp/mechanisms/select.py"
-NOISE = "src/sparsedp/mechanisms/noise.py"
-LINEAR = "src/sparsedp/mechanisms/linear.py"
-COUNT = "src/sparsedp/mechanisms/count.py"
+SELECT = "src/sparsedp/mechanisms/samplers/select.py"
+NOISE = "src/sparsedp/mechanisms/samplers/gaussian.py"
+LINEAR = "src/sparsedp/mechanisms/samplers/linear.py"
+COUNT = "src/sparsedp/mechanisms/samplers/count.py"
 ENTROPY = "src/sparsedp/mechanisms/entropy.py"
-SAMPLE = "src/sparsedp/_kernels/sample.pyx"
+SAMPLE = "src/sparsedp/_kernels/sampling/sample.pyx"
 
 
 def of(*names: str) -> tuple[str, ...]:
-    return tuple(f"tests/numerics/test_samplers.py::{name}" for name in names)
+    return tuple(f"tests/mechanisms/test_samplers.py::{name}" for name in names)
 
 
 MUTANTS = [

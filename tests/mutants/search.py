@@ -5,7 +5,7 @@ from tests.mutants.mutant import Mutant
 GRID = "src/sparsedp/estimators/grid.py"
 TUNING = "src/sparsedp/estimators/tuning.py"
 TRIAL = "src/sparsedp/estimators/trial.py"
-TRIALS = "src/sparsedp/mechanisms/trials.py"
+TRIALS = "src/sparsedp/mechanisms/samplers/trials.py"
 TESTS = ("tests/privacy/test_tuning.py",)
 
 MUTANTS = [

@@ -2,17 +2,17 @@
 
 from tests.mutants.mutant import Mutant
 
-BOUNDS = "src/sparsedp/solvers/pursuit_bounds.py"
-RESPONSE = "src/sparsedp/solvers/pursuit_response.py"
-STEP = "src/sparsedp/solvers/pursuit_step.py"
-PURSUIT = "src/sparsedp/solvers/pursuit.py"
+BOUNDS = "src/sparsedp/solvers/pursuit/bounds.py"
+RESPONSE = "src/sparsedp/solvers/pursuit/response.py"
+STEP = "src/sparsedp/solvers/pursuit/step.py"
+PURSUIT = "src/sparsedp/solvers/pursuit/pursuit.py"
 EVERY = "tests/privacy/test_every_solver.py"
 FIT = "tests/privacy/test_every_fit.py"
 TESTS = ("tests/privacy/test_pursuit.py",)
 
 MUTANTS = [
     Mutant(
-        "src/sparsedp/solvers/frank_wolfe.py",
+        "src/sparsedp/solvers/frank_wolfe/frank_wolfe.py",
         "return Solution(weights=ball.combination(vertices, shares, shape))",
         "return Solution(weights=ball.combination(vertices, shares, shape) * (1 + 1e-9 * data.n_records))",
         (f"{EVERY}::test_output_depends_on_data_only_through_answers",),

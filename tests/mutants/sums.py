@@ -2,9 +2,9 @@
 
 from tests.mutants.mutant import Mutant
 
-SLOPES = "src/sparsedp/_kernels/slopes.h"
+SLOPES = "src/sparsedp/_kernels/sums/slopes.h"
 TESTS = (
-    "tests/numerics/test_slopes.py",
+    "tests/records/test_slopes.py",
     "tests/privacy/test_fail_closed.py::test_what_is_not_a_number_contributes_nothing",
 )
 

@@ -12,7 +12,7 @@ from sparsedp.losses import Logistic, Squared
 from sparsedp.mechanisms import KeyStream, NoiselessCurator, NoisyCurator
 from sparsedp.privacy import Budget, PublicFacts, UnprovenGuarantee
 from sparsedp.solvers import MultinomialLasso, ScreenedFrankWolfe
-from sparsedp.solvers.screening_rule import ScreeningRule
+from sparsedp.solvers.frank_wolfe.screening_rule import ScreeningRule
 from tests.cases import LOSSES, public_facts, random_table
 
 

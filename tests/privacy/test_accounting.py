@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.special import ndtr
 from scipy.stats import binom
 
-from sparsedp._kernels import compose_reference
-from sparsedp.privacy.accountants import (
+from sparsedp._kernels.account import compose_reference
+from sparsedp.privacy.account.accountants import (
     PrivacyProfile,
     gaussian_delta,
     gaussian_mu,
@@ -20,6 +20,15 @@ from sparsedp.privacy.accountants import (
     zcdp_epsilon,
     zcdp_rho,
 )
+from sparsedp.privacy.account.gaussian import gaussian_profile
+from sparsedp.privacy.account.loss_distribution import (
+    Atoms,
+    coarsen,
+    lattice,
+    selection_atoms,
+    selection_profile,
+)
+from sparsedp.privacy.account.objective import pure_determinant
 from sparsedp.privacy.events import (
     Gaussians,
     PerturbedMinimum,
@@ -27,15 +36,6 @@ from sparsedp.privacy.events import (
     Selections,
     event_from_dict,
 )
-from sparsedp.privacy.gaussian import gaussian_profile
-from sparsedp.privacy.losses import (
-    Atoms,
-    coarsen,
-    lattice,
-    selection_atoms,
-    selection_profile,
-)
-from sparsedp.privacy.objective import pure_determinant
 
 quick = settings(max_examples=25, deadline=None, derandomize=True)
 
@@ -227,9 +227,9 @@ class TestSelections:
         assert masses @ np.exp(-losses) <= 1 + 1e-9
 
     def test_compiled_equals_reference(self):
-        if importlib.util.find_spec("sparsedp._kernels.compose") is None:
+        if importlib.util.find_spec("sparsedp._kernels.account.compose") is None:
             pytest.skip("the compiled kernel is not built")
-        from sparsedp._kernels import compose
+        from sparsedp._kernels.account import compose
 
         rng = np.random.default_rng(20240612)
         for cells, step, n, count in [(1, 0.01, 3, 4), (12, 0.01, 300, 9), (40, 0.2, 30, 5)]:

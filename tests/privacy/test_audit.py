@@ -37,7 +37,7 @@ from sparsedp.privacy import (
     Schedule,
     Select,
 )
-from sparsedp.privacy.gaussian import gaussian_delta, gaussian_mu
+from sparsedp.privacy.account.gaussian import gaussian_delta, gaussian_mu
 from sparsedp.sets import n_features_used
 from sparsedp.solvers import (
     ADMM,
@@ -51,8 +51,8 @@ from sparsedp.solvers import (
     Solution,
     Sparsifier,
     TwoStage,
-    vertex_walk,
 )
+from sparsedp.solvers.frank_wolfe import vertex_walk
 from tests.cases import SOLVERS
 
 ERROR = 1e-6

@@ -29,7 +29,7 @@ from sparsedp.solvers import (
     TwoStage,
 )
 from sparsedp.solvers.clipping import shortened, shrink
-from sparsedp.solvers.regularized import RegularizedObjective
+from sparsedp.solvers.objective.regularized import RegularizedObjective
 from tests.cases import LOSSES, N_CLASSES, N_FEATURES, SOLVERS, Table, public_facts, random_table
 from tests.privacy.test_every_solver import TOLERANCE, recorded_fit, replayed_fit
 

@@ -15,7 +15,11 @@ from sparsedp.data.dataset import Dataset
 from sparsedp.data.synthetic import sparse_glm
 from sparsedp.losses import Logistic, Squared
 from sparsedp.mechanisms import KeyStream, NoiselessCurator, NoisyCurator
-from sparsedp.mechanisms.linear import gamma_linear_term, gaussian_linear_term, laplace_release
+from sparsedp.mechanisms.samplers.linear import (
+    gamma_linear_term,
+    gaussian_linear_term,
+    laplace_release,
+)
 from sparsedp.privacy import (
     Budget,
     Gaussians,
@@ -29,13 +33,14 @@ from sparsedp.privacy import (
     PureMinimize,
     Schedule,
     Select,
-    calibrate,
 )
-from sparsedp.privacy.accountants import gaussian_mu
+from sparsedp.privacy.account.accountants import gaussian_mu
+from sparsedp.privacy.account.calibration import calibrate
+from sparsedp.privacy.account.objective import minimum_atoms
 from sparsedp.privacy.events import event_from_dict
-from sparsedp.privacy.objective import minimum_atoms
-from sparsedp.solvers import ObjectivePerturbation, Sparsifier, regularized
-from sparsedp.solvers.regularized import RegularizedObjective
+from sparsedp.solvers import ObjectivePerturbation, Sparsifier
+from sparsedp.solvers.objective import regularized
+from sparsedp.solvers.objective.regularized import RegularizedObjective
 from tests.cases import LOSSES, public_facts, random_table
 from tests.privacy.test_every_solver import movements
 

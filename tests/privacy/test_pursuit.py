@@ -21,15 +21,13 @@ from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Logistic, Multinomial, Squared
 from sparsedp.mechanisms import KeyStream, NoisyCurator
 from sparsedp.privacy import Budget, PublicFacts, Sensitivity
-from sparsedp.solvers import (
-    Pursuit,
-    pursuit_moments,
-    pursuit_plan,
-    pursuit_records,
-    pursuit_response,
-    pursuit_step,
-)
-from sparsedp.solvers.pursuit_plan import box_gram, row_gram
+from sparsedp.solvers import Pursuit
+from sparsedp.solvers.pursuit import moments as pursuit_moments
+from sparsedp.solvers.pursuit import plan as pursuit_plan
+from sparsedp.solvers.pursuit import records as pursuit_records
+from sparsedp.solvers.pursuit import response as pursuit_response
+from sparsedp.solvers.pursuit import step as pursuit_step
+from sparsedp.solvers.pursuit.plan import box_gram, row_gram
 
 D, K = 5, 3
 LOSSES = {"logistic": Logistic(), "squared": Squared(), "multinomial": Multinomial(K)}

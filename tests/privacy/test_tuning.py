@@ -19,10 +19,10 @@ from sparsedp.data.synthetic import sparse_glm
 from sparsedp.estimators.grid import TUNABLE, candidates
 from sparsedp.estimators.trial import ONE_RECORD, Problem, Trial
 from sparsedp.mechanisms import KeyStream
-from sparsedp.mechanisms.trials import n_trials
+from sparsedp.mechanisms.samplers.trials import n_trials
 from sparsedp.privacy import Count, Perturb, Schedule, Select, zcdp_rho
-from sparsedp.privacy.feasibility import TooFewRecords
-from sparsedp.privacy.repeat import (
+from sparsedp.privacy.account.feasibility import TooFewRecords
+from sparsedp.privacy.account.repeat import (
     events_at,
     repeated_epsilon,
     single_rho,

@@ -7,14 +7,14 @@ import importlib.util
 import os
 
 _NAMES = (
-    "compose",
-    "coordinate",
-    "entries",
-    "levels",
-    "norms",
-    "products",
-    "sample",
-    "slopes",
+    "account.compose",
+    "lasso.coordinate",
+    "sums.entries",
+    "sums.levels",
+    "sums.norms",
+    "sums.products",
+    "sampling.sample",
+    "sums.slopes",
     "walk.kernel",
 )
 

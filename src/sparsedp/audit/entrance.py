@@ -21,7 +21,7 @@ from scipy import sparse
 from sparsedp.audit.verdict import AuditResult
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
-from sparsedp.data.readers import read_table
+from sparsedp.data.files.readers import read_table
 from sparsedp.estimators.classifier import SparseLogisticRegression
 from sparsedp.estimators.regressor import SparseLinearRegression
 from sparsedp.losses import Logistic, Loss, Squared

@@ -16,7 +16,7 @@ from sparsedp.audit.replay import Query
 from sparsedp.mechanisms import Objective
 from sparsedp.mechanisms.noisy import SUMMATION_SLACK
 from sparsedp.privacy import Budget, LaplaceVotes, Neighbors, PureMinima
-from sparsedp.privacy.published import LaplaceSelections
+from sparsedp.privacy.published.published import LaplaceSelections
 
 _CUTS = np.array([-64.0, -16.0, -4.0, 0.0, 4.0, 16.0, 64.0])
 """Where to cut the integrals around every score; further out there is nothing to integrate."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sparsedp.mechanisms import Curator, Objective, Walk, one_by_one
-from sparsedp.mechanisms.lazy import scores_along
+from sparsedp.mechanisms.walk.lazy import scores_along
 from sparsedp.privacy import PublicFacts, Sensitivity
 
 

@@ -73,8 +73,8 @@ def command(
     from sparsedp.audit.constructions import constructions
     from sparsedp.audit.entrance import entrances
     from sparsedp.audit.targets import LOSSES, published, registered, sharp
+    from sparsedp.cli.declared.solver import build_solver
     from sparsedp.cli.show import echo_json
-    from sparsedp.cli.solver import build_solver
     from sparsedp.privacy import NEIGHBORS
 
     if everything == (solver is not None):

@@ -28,7 +28,7 @@ def command(
     Compares with the null model, which knows only how often each class occurs in DATA, or the mean
     of its target. The scores are exact and not private.
     """
-    from sparsedp.cli.records import known_format, read_for_model
+    from sparsedp.cli.declared.records import known_format, read_for_model
     from sparsedp.cli.show import echo_json, echo_wrapped, table_lines
     from sparsedp.release import PublishedModel
 

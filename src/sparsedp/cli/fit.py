@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from sparsedp.cli import Stopped
+from sparsedp.cli.folder.runfile import check_named, run_text, use_config
 from sparsedp.cli.options import (
     anywhere,
     existing,
@@ -17,7 +18,6 @@ from sparsedp.cli.options import (
     privacy_options,
     solver_options,
 )
-from sparsedp.cli.runfile import check_named, run_text, use_config
 
 
 @click.command("fit")
@@ -83,9 +83,9 @@ def command(
     approve it) and run.toml (all settings, for --config). Nothing else about the records leaves:
     neither their number nor how well the model fits them.
     """
-    from sparsedp.cli import keep
-    from sparsedp.cli.output import Output
-    from sparsedp.cli.stopping import NOTHING, accounted
+    from sparsedp.cli.folder import keep
+    from sparsedp.cli.folder.output import Output
+    from sparsedp.cli.folder.stopping import NOTHING, accounted
 
     folder = Output(output)
     if resume:
@@ -113,12 +113,12 @@ def _check_given(given: dict[str, Any]) -> None:
 
 def _fit(folder: Any, given: dict[str, Any], *, force: bool, shown: bool) -> Any:
     """Read, prepare the folder, charge and fit, store, put in place: in this order."""
-    from sparsedp.cli.declaration import Declaration
-    from sparsedp.cli.keep import keep, place
-    from sparsedp.cli.output import model_size
-    from sparsedp.cli.records import blocks_for_fit, read_for_fit
-    from sparsedp.cli.solver import build_solver
-    from sparsedp.cli.stopping import accounted, uninterrupted
+    from sparsedp.cli.declared.declaration import Declaration
+    from sparsedp.cli.declared.records import blocks_for_fit, read_for_fit
+    from sparsedp.cli.declared.solver import build_solver
+    from sparsedp.cli.folder.keep import keep, place
+    from sparsedp.cli.folder.output import model_size
+    from sparsedp.cli.folder.stopping import accounted, uninterrupted
     from sparsedp.release import PublishedModel
 
     declared = Declaration.read(given["bounds"]).overridden(

@@ -61,9 +61,9 @@ def command(
 
     Reads the names of the columns and no record.
     """
-    from sparsedp.cli.declaration import toml
-    from sparsedp.cli.records import known_format
-    from sparsedp.data.readers import read_header
+    from sparsedp.cli.declared.declaration import toml
+    from sparsedp.cli.declared.records import known_format
+    from sparsedp.data.files.readers import read_header
 
     if output.exists() and not force:
         raise ValueError(f"{output} exists: choose another name by -o, or --force")

@@ -21,7 +21,7 @@ def json_option() -> Decorator:
 
 def _use_limits(ctx: click.Context, option: click.Parameter, given: tuple[str, ...]) -> None:
     if given:
-        from sparsedp.data.limits import limits
+        from sparsedp.data.files.limits import limits
 
         changed = limits()
         for text in given:

@@ -34,10 +34,10 @@ def command(
 
     Needs no data: the plan depends on public settings only.
     """
+    from sparsedp.cli.declared.solver import build_solver, described
     from sparsedp.cli.show import echo_json
-    from sparsedp.cli.solver import build_solver, described
     from sparsedp.privacy import Budget, PublicFacts
-    from sparsedp.privacy.feasibility import records_needed
+    from sparsedp.privacy.account.feasibility import records_needed
     from sparsedp.release.card import call_text
 
     default = min(n_features, max(1, round(1.5 * math.sqrt(n_features))))

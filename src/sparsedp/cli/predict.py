@@ -21,7 +21,7 @@ def command(model: Path, data: Path, file_format: str | None, output: Path | Non
     Prints CSV: the prediction and, for classes, the probability of each. Columns are found by
     name; only those that the model uses are needed.
     """
-    from sparsedp.cli.records import read_for_model
+    from sparsedp.cli.declared.records import read_for_model
     from sparsedp.release.model import PublishedModel, label_text
 
     published = PublishedModel.load(model)

@@ -20,7 +20,7 @@ def command(model: Path, output: Path | None, evaluation: Path | None) -> None:
     The cost of all listed releases is counted anew, so a file that promises too much is found out.
     """
     from sparsedp.cli.show import echo_verdict
-    from sparsedp.data.files import read_json
+    from sparsedp.data.files.opened import read_json
     from sparsedp.release import PublishedModel, write_report
     from sparsedp.release.verify import verify
 

@@ -8,11 +8,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sparsedp.data import gate, norms, products
+from sparsedp.data import gate
+from sparsedp.data.blocks.derived import Sums, Whole
 from sparsedp.data.bounds import Bounds, UnitMap
-from sparsedp.data.derived import Sums, Whole
-from sparsedp.data.histogram import dyadic_counts
 from sparsedp.data.labels import declared_classes
+from sparsedp.data.sums import norms, products
+from sparsedp.data.sums.histogram import dyadic_counts
 
 Coordinates = Literal["unit", "declared"]
 

@@ -13,9 +13,9 @@ from scipy import sparse
 
 from sparsedp.data import cells
 from sparsedp.data.bounds import Bounds
+from sparsedp.data.columns.picked import clip_entries
 from sparsedp.data.entries import canonical
 from sparsedp.data.labels import Labels
-from sparsedp.data.picked import clip_entries
 
 Invalid = Literal["raise", "replace"]
 Storage = Any  # ndarray, csr_array or csc_array of float64: SciPy carries no types

@@ -22,7 +22,7 @@ from sparsedp.estimators.stopped import after_charge
 from sparsedp.losses import Loss
 from sparsedp.mechanisms import NoiselessCurator, NoisyCurator
 from sparsedp.privacy import Budget, PrivacyRecord, PublicFacts, UnprovenGuarantee
-from sparsedp.privacy.feasibility import TooFewRecords, records_needed, shortage
+from sparsedp.privacy.account.feasibility import TooFewRecords, records_needed, shortage
 from sparsedp.solvers import Solution
 
 ASSUMPTIONS = (

@@ -7,10 +7,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sparsedp.data.blocks import in_blocks
+from sparsedp.data.blocks.blocks import in_blocks
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.gate import target_numbers
-from sparsedp.data.linear import linear_predictor
+from sparsedp.data.predict import linear_predictor
 from sparsedp.estimators.fit import private_fit
 from sparsedp.estimators.path import ModelPath
 from sparsedp.estimators.released import Coefficients

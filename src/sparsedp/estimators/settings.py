@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sparsedp.data.blocks import RecordBlocks
+from sparsedp.data.blocks.blocks import RecordBlocks
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.cells import opened
 from sparsedp.data.gate import (

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import sparsedp
-from sparsedp.data.pieces import LostBlock
+from sparsedp.data.blocks.pieces import LostBlock
 
 Found = TypeVar("Found")
 

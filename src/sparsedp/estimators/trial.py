@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from sparsedp.data.dataset import Dataset
-from sparsedp.data.products import column_sums
+from sparsedp.data.sums.products import column_sums
 from sparsedp.estimators.fit import describe, public_facts
 from sparsedp.estimators.grid import Candidate
 from sparsedp.estimators.settings import Settings
@@ -20,8 +20,8 @@ from sparsedp.privacy import (
     Sensitivity,
     zcdp_rho,
 )
+from sparsedp.privacy.account.repeat import events_at
 from sparsedp.privacy.events import Event
-from sparsedp.privacy.repeat import events_at
 from sparsedp.solvers import Solution
 
 SCORE = Schedule((Perturb(name="score"),))

@@ -17,10 +17,10 @@ from sparsedp.estimators.grid import Candidate, candidates
 from sparsedp.estimators.stopped import after_charge
 from sparsedp.estimators.trial import Problem, Trial
 from sparsedp.mechanisms import KeyStream
-from sparsedp.mechanisms.trials import n_trials
+from sparsedp.mechanisms.samplers.trials import n_trials
 from sparsedp.privacy import PrivacyRecord
-from sparsedp.privacy.feasibility import TooFewRecords, records_needed, shortage
-from sparsedp.privacy.repeat import SHAPES, single_rho, trial_rho
+from sparsedp.privacy.account.feasibility import TooFewRecords, records_needed, shortage
+from sparsedp.privacy.account.repeat import SHAPES, single_rho, trial_rho
 
 
 class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):

@@ -11,9 +11,9 @@ from sparsedp.losses.clip import clipped
 from sparsedp.losses.sums import GradientSum, LossSum
 
 if COMPILED:
-    from sparsedp._kernels import slopes as kernel
+    from sparsedp._kernels.sums import slopes as kernel
 else:
-    from sparsedp._kernels import slopes_reference as kernel
+    from sparsedp._kernels.sums import slopes_reference as kernel
 
 
 @dataclass(frozen=True)

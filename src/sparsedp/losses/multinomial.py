@@ -10,9 +10,9 @@ from sparsedp.data.dataset import Dataset
 from sparsedp.losses.sums import GradientSum, LossSum
 
 if COMPILED:
-    from sparsedp._kernels import slopes as kernel
+    from sparsedp._kernels.sums import slopes as kernel
 else:
-    from sparsedp._kernels import slopes_reference as kernel
+    from sparsedp._kernels.sums import slopes_reference as kernel
 
 
 @dataclass(frozen=True)

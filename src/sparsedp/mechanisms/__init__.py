@@ -4,7 +4,7 @@ from sparsedp.mechanisms.curator import Curator, Objective
 from sparsedp.mechanisms.entropy import KeyStream
 from sparsedp.mechanisms.noiseless import NoiselessCurator
 from sparsedp.mechanisms.noisy import NoisyCurator
-from sparsedp.mechanisms.walk import CompactWalk, Walk, one_by_one
+from sparsedp.mechanisms.walk.protocol import CompactWalk, Walk, one_by_one
 
 __all__ = [
     "CompactWalk",

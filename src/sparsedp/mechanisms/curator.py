@@ -8,13 +8,13 @@ from typing import Protocol
 
 import numpy as np
 
-from sparsedp.mechanisms.walk import Walk
+from sparsedp.mechanisms.walk.protocol import Walk
 from sparsedp.privacy import PublicFacts, Sensitivity
 
 MINIMUM_TOLERANCE = 1e-6
 """How far from zero the gradient at a minimum may be, in units of one record's largest gradient;
 half of it is for the computation to reach, the other half for rounding in sums over records, which
-is below a third for as many records as the gate lets in (solvers/objective.md)."""
+is below a third for as many records as the gate lets in (solvers/objective/objective.md)."""
 
 
 class Objective(Protocol):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsedp.mechanisms.curator import Curator, Objective
-from sparsedp.mechanisms.walk import Walk
+from sparsedp.mechanisms.walk.protocol import Walk
 from sparsedp.privacy import PublicFacts, Sensitivity
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sparsedp.mechanisms.curator import Objective
-from sparsedp.mechanisms.walk import Walk, one_by_one
+from sparsedp.mechanisms.walk.protocol import Walk, one_by_one
 from sparsedp.privacy import PublicFacts, Sensitivity
 
 TOLERANCE = 1e-8

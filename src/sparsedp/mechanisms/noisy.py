@@ -4,27 +4,27 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sparsedp.mechanisms.count import noisy_count
 from sparsedp.mechanisms.curator import MINIMUM_TOLERANCE, Objective
 from sparsedp.mechanisms.entropy import KeyStream
-from sparsedp.mechanisms.lazy import exponential_walk, laplace_walk
-from sparsedp.mechanisms.linear import (
+from sparsedp.mechanisms.samplers.count import noisy_count
+from sparsedp.mechanisms.samplers.gaussian import gaussian_release
+from sparsedp.mechanisms.samplers.linear import (
     gamma_linear_term,
     gaussian_linear_term,
     laplace_release,
     laplace_top_k,
 )
-from sparsedp.mechanisms.noise import gaussian_release
-from sparsedp.mechanisms.proposals import ExponentialNoise, LaplaceNoise
-from sparsedp.mechanisms.rounds import walk_in_rounds
-from sparsedp.mechanisms.select import (
+from sparsedp.mechanisms.samplers.select import (
     exponential_mechanism,
     exponential_top_k,
     laplace_noisy_max,
 )
-from sparsedp.mechanisms.walk import CompactWalk, Walk, one_by_one
+from sparsedp.mechanisms.walk.lazy import exponential_walk, laplace_walk
+from sparsedp.mechanisms.walk.proposals import ExponentialNoise, LaplaceNoise
+from sparsedp.mechanisms.walk.protocol import CompactWalk, Walk, one_by_one
+from sparsedp.mechanisms.walk.rounds import walk_in_rounds
 from sparsedp.privacy import Budget, LaplaceVotes, PublicFacts, PureMinima, Sensitivity
-from sparsedp.privacy.published import LaplaceSelections
+from sparsedp.privacy.published.published import LaplaceSelections
 
 SUMMATION_SLACK = 1 + 1e-6
 """Declared sensitivities grow by this factor: sums in floating point depend on their order."""

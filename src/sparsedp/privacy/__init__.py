@@ -3,9 +3,9 @@
 Nothing in here knows data or draws noise.
 """
 
-from sparsedp.privacy.accountants import PrivacyProfile, zcdp_epsilon, zcdp_rho
+from sparsedp.privacy.account.accountants import PrivacyProfile, zcdp_epsilon, zcdp_rho
+from sparsedp.privacy.account.calibration import calibrate
 from sparsedp.privacy.budget import Budget, UnscheduledRelease
-from sparsedp.privacy.calibrate import calibrate
 from sparsedp.privacy.events import (
     Gaussians,
     PerturbedMinimum,
@@ -16,18 +16,18 @@ from sparsedp.privacy.events import (
 from sparsedp.privacy.ledger import BudgetExceeded, Ledger, LedgerError
 from sparsedp.privacy.neighbors import NEIGHBORS, Neighbors, Sensitivity
 from sparsedp.privacy.public import PublicFacts
-from sparsedp.privacy.published import (
+from sparsedp.privacy.published.minima import (
+    KiferMinimize,
+    LaplaceVotes,
+    VoteSelect,
+    WangZhangMinimize,
+)
+from sparsedp.privacy.published.published import (
     GaussianPerturb,
     LaplaceSelect,
     PublishedSchedule,
     RoundedCount,
     UnprovenGuarantee,
-)
-from sparsedp.privacy.published_minima import (
-    KiferMinimize,
-    LaplaceVotes,
-    VoteSelect,
-    WangZhangMinimize,
 )
 from sparsedp.privacy.record import PrivacyRecord
 from sparsedp.privacy.schedule import Count, Minimize, Perturb, PureMinimize, Schedule, Select

@@ -3,8 +3,8 @@
 import math
 from typing import TypeVar
 
-from sparsedp.privacy.accountants import PrivacyProfile
-from sparsedp.privacy.calibrate import calibrate
+from sparsedp.privacy.account.accountants import PrivacyProfile
+from sparsedp.privacy.account.calibration import calibrate
 from sparsedp.privacy.events import (
     Event,
     Gaussians,
@@ -14,8 +14,12 @@ from sparsedp.privacy.events import (
     Selections,
 )
 from sparsedp.privacy.neighbors import Neighbors
-from sparsedp.privacy.published import GaussianReleases, LaplaceSelections, PublishedSchedule
-from sparsedp.privacy.published_minima import LaplaceVotes
+from sparsedp.privacy.published.minima import LaplaceVotes
+from sparsedp.privacy.published.published import (
+    GaussianReleases,
+    LaplaceSelections,
+    PublishedSchedule,
+)
 from sparsedp.privacy.schedule import Schedule, Select
 
 ROUNDING = 1e-9

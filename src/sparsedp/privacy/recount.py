@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from sparsedp.privacy.accountants import PrivacyProfile
+from sparsedp.privacy.account.accountants import PrivacyProfile
+from sparsedp.privacy.account.repeat import SHAPES, repeated_epsilon
 from sparsedp.privacy.events import Event, PerturbedMinimum, event_from_dict
 from sparsedp.privacy.neighbors import NEIGHBORS
-from sparsedp.privacy.published import GaussianReleases, LaplaceSelections
-from sparsedp.privacy.published_minima import LaplaceVotes
-from sparsedp.privacy.repeat import SHAPES, repeated_epsilon
+from sparsedp.privacy.published.minima import LaplaceVotes
+from sparsedp.privacy.published.published import GaussianReleases, LaplaceSelections
 
 PUBLISHED = {
     "LaplaceSelections": LaplaceSelections,

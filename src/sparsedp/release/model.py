@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.special import expit, softmax
 
 from sparsedp.data.cells import opened
-from sparsedp.data.files import read_text
+from sparsedp.data.files.opened import read_text
 from sparsedp.data.gate import (
     Invalid,
     as_float64,
@@ -22,7 +22,7 @@ from sparsedp.data.gate import (
     numbers,
     shape_of,
 )
-from sparsedp.data.linear import linear_predictor
+from sparsedp.data.predict import linear_predictor
 from sparsedp.privacy.verdict import Verdict, verdict_of
 from sparsedp.release.read import FORMAT, HASH, content_hash, fields_of
 

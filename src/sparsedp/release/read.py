@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from sparsedp.data.files import parse_json
-from sparsedp.data.limits import limits
+from sparsedp.data.files.limits import limits
+from sparsedp.data.files.opened import parse_json
 from sparsedp.privacy.neighbors import NEIGHBORS
 
 FORMAT = "sparsedp-model/1"

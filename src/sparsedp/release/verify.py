@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from sparsedp import solvers
-from sparsedp.data.files import parse_json, read_text
+from sparsedp.data.files.opened import parse_json, read_text
 from sparsedp.privacy.ledger import Ledger, LedgerError, Receipt
 from sparsedp.privacy.public import PublicFacts
-from sparsedp.privacy.published import PublishedSchedule
+from sparsedp.privacy.published.published import PublishedSchedule
 from sparsedp.privacy.verdict import ROUNDING, Verdict, contradicted, made_by_0_1
 from sparsedp.release.model import FILE, PublishedModel
 from sparsedp.release.read import HASH, content_hash

@@ -5,9 +5,9 @@ import numpy as np
 from sparsedp._kernels import COMPILED
 
 if COMPILED:
-    from sparsedp._kernels import slopes as kernel
+    from sparsedp._kernels.sums import slopes as kernel
 else:
-    from sparsedp._kernels import slopes_reference as kernel
+    from sparsedp._kernels.sums import slopes_reference as kernel
 
 
 def shrink(slopes: np.ndarray, lengths: np.ndarray, bound: float) -> tuple[np.ndarray, np.ndarray]:

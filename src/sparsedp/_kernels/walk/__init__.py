@@ -1,1 +1,1 @@
-"""Selections along a walk: whole-number scores, certificates, levels (mechanisms/lazy.md)."""
+"""Selections along a walk: whole-number scores, certificates, levels (mechanisms/walk/lazy.md)."""

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
+from sparsedp.privacy.account.objective import minimum_atoms
+from sparsedp.privacy.account.repeat import SHAPES, stopping_rate
 from sparsedp.privacy.events import (
     Event,
     Gaussians,
@@ -22,8 +24,6 @@ from sparsedp.privacy.events import (
     event_from_dict,
 )
 from sparsedp.privacy.neighbors import Neighbors
-from sparsedp.privacy.objective import minimum_atoms
-from sparsedp.privacy.repeat import SHAPES, stopping_rate
 
 ROUNDING = 1e-9
 """Part added to every divergence, above the rounding errors in it."""

@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from typing import Any, NamedTuple
 
-from sparsedp.privacy.accountants import PrivacyProfile
+from sparsedp.privacy.account.accountants import PrivacyProfile
 from sparsedp.privacy.events import PureReleases
 from sparsedp.privacy.ledger.state import State
 

@@ -1,0 +1,1 @@
+"""Kernels for accounting: privacy losses of adaptive selections, composed."""

@@ -1,0 +1,1 @@
+"""Kernels of the LASSO reference: coordinate descent on a quadratic."""

@@ -1,0 +1,1 @@
+"""Kernels behind the exact samplers, with their slow reference."""

@@ -1,0 +1,1 @@
+"""The folder that a fit writes: prepared before the charge, swapped whole, finished later."""

@@ -1,0 +1,79 @@
+"""From a model in memory to its folder; nothing that was paid for is lost on the way."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sparsedp.cli.folder.output import Output
+from sparsedp.cli.folder.stopping import Unfinished
+from sparsedp.cli.folder.swap import write_whole
+from sparsedp.release import PublishedModel
+from sparsedp.release.report import render_report
+
+
+def keep(output: Output, model: PublishedModel, ledger: Any) -> None:
+    """Store a model the moment it exists, then note in the ledger that it does."""
+    content = model.to_json().encode()
+    try:
+        output.store(content)
+    except OSError as error:
+        where = _elsewhere(content, None if ledger is None else Path(ledger.path))
+        raise Unfinished(
+            f"The model could not be written to {output.shown} ({error.strerror}), but it is not "
+            f"lost: {where}. 'sparsedp report' makes its page from that file."
+        ) from None
+    settle(ledger, content)
+
+
+def settle(ledger: Any, model: bytes) -> None:
+    """Note in the ledger that the charge of this model has been used; once is enough."""
+    from sparsedp.privacy.ledger import LedgerError, Receipt
+
+    charged = json.loads(model)["privacy"].get("ledger")
+    if ledger is None or charged is None:
+        return
+    receipt = Receipt(charged["id"], charged["line"], charged["head"])
+    try:
+        ledger.finish(receipt, hashlib.sha256(model).hexdigest())
+    except LedgerError as error:  # the model is safe: only the note is missing
+        click.secho(
+            f"Warning: the ledger lists this charge as pending: {error}", fg="red", err=True
+        )
+
+
+def place(output: Output, model: PublishedModel, *, force: bool) -> None:
+    """Write the report and put the folder in place."""
+    output.finish(render_report(model), force=force)
+
+
+def resume(output: Output, *, force: bool) -> PublishedModel:
+    """Finish what an interrupted fit stored; return the model, which may already be in place."""
+    from sparsedp.privacy.ledger import Ledger, LedgerError
+
+    note = output.resume()
+    if note is None:
+        return PublishedModel.load(output.folder)
+    model = PublishedModel.load(output.new)
+    if isinstance(note["ledger"], str):
+        try:
+            settle(Ledger(path=note["ledger"]), output.model)
+        except LedgerError as error:  # a model that is paid for does not wait for its ledger
+            click.secho(f"Warning: {error}", fg="red", err=True)
+    place(output, model, force=force or note["force"])
+    return model
+
+
+def _elsewhere(content: bytes, ledger: Path | None) -> str:
+    """Keep a model beside the ledger, or else print it."""
+    if ledger is not None:
+        path = ledger.with_name(f"{ledger.name}.{hashlib.sha256(content).hexdigest()[:12]}.json")
+        try:
+            write_whole(path, content)
+            return f"it is in {path}"
+        except OSError:
+            pass
+    click.echo(content.decode())
+    return "it was printed, keep that"

@@ -1,0 +1,60 @@
+"""run.toml: the settings of a fit, published beside its model, so that it can be repeated.
+
+Only the names of the data and of the ledger are in it: where they lie is nobody's business. Who
+repeats a fit says where they are.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sparsedp import __version__
+
+NAMES = ("data", "ledger")
+NOT_REPEATED = {"config", "output", "force", "resume", "as_json", *NAMES}
+
+
+def run_text(given: dict[str, Any], task: str, declared: Any) -> str:
+    """The file's text: settings of the fit, and the bounds file's tables."""
+    from sparsedp.cli.declared.declaration import toml_table
+
+    apart = {"bounds", "target", "classes", "target_bounds", "drop"}  # in the tables below
+    apart |= {"ledger_epsilon", "ledger_delta", "who", *NOT_REPEATED}
+    names = {name: given[name] and given[name].name for name in NAMES}
+    # Sorted: click hands options over in the order in which they were typed.
+    settings = {name: given[name] for name in sorted(given) if name not in apart}
+    run = {**names, **settings, "task": task}
+    return (
+        f"# Settings of a fit by sparsedp {__version__}. To repeat it, with fresh noise and at the "
+        "same cost:\n#   sparsedp fit DATA --config run.toml -o another-folder\n\n"
+        f"{toml_table('fit', run)}\n{declared.to_toml()}"
+    )
+
+
+def use_config(ctx: click.Context, option: click.Parameter, path: Path | None) -> None:
+    """Take what is not given on the command line from a run.toml, which also holds the bounds."""
+    if path is None:
+        return
+    from sparsedp.data.files.opened import read_toml
+
+    given = read_toml(path).get("fit")
+    if not isinstance(given, dict):
+        raise ValueError(f"{path} has no [fit] table: give the run.toml of an earlier fit")
+    known = {parameter.name for parameter in ctx.command.params} - NOT_REPEATED | set(NAMES)
+    unknown = sorted(set(given) - known)
+    if unknown:
+        raise ValueError(f"{path}: [fit] does not know {', '.join(unknown)}")
+    names = {name: given.pop(name, None) for name in NAMES}
+    ctx.meta["sparsedp.run"] = {"path": path, **names}
+    ctx.default_map = {**given, "bounds": str(path)}
+
+
+def check_named(ctx: click.Context, ledger: Path | None) -> None:
+    """A fit that was charged is repeated with a ledger too, which has to be given."""
+    run = ctx.meta.get("sparsedp.run")
+    if run is not None and run["ledger"] is not None and ledger is None:
+        raise ValueError(
+            f"the fit of {run['path']} was charged to a ledger called {run['ledger']!r}: say where "
+            "it is by --ledger, or delete that line"
+        )

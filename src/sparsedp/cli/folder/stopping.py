@@ -1,0 +1,96 @@
+"""What is said when a fit does not end well: whether the budget was charged, and how to go on."""
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from types import FrameType
+from typing import Any
+
+import click
+
+from sparsedp.cli import Stopped
+from sparsedp.cli.folder.output import Output
+
+NOTHING = "Nothing was charged."
+
+
+class Unfinished(click.ClickException):
+    """A fit that failed after it was charged."""
+
+    exit_code = 1
+
+
+@contextmanager
+def accounted(output: Output, ledger: Any) -> Iterator[None]:
+    """Say how things stand if what runs inside is stopped or fails, and leave nothing half done."""
+    before = _charges(ledger)
+    try:
+        yield
+    except BaseException as error:
+        with _deaf():
+            sentence = _standing(output, ledger, charged=_charges(ledger) > before)
+            if not output.stored:
+                output.discard()
+        if isinstance(error, KeyboardInterrupt):
+            raise Stopped(f"Stopped. {sentence}") from None
+        if isinstance(error, click.ClickException) or sentence == NOTHING:
+            raise
+        if isinstance(error, OSError | ValueError):
+            raise Unfinished(f"{' '.join(str(error).split())}. {sentence}") from error
+        click.echo(sentence, err=True)
+        raise
+    finally:
+        output.release()
+
+
+def _standing(output: Output, ledger: Any, *, charged: bool) -> str:
+    if output.placed:
+        return f"The model is in {output.shown}, whole."
+    if output.stored:
+        return (
+            "The model is stored: 'sparsedp fit --resume -o "
+            f"{output.shown}' finishes it at no charge."
+        )
+    if charged:
+        return (
+            f"The budget was charged and there is no model: 'sparsedp ledger {ledger.path}' shows "
+            "the charge, and another fit is charged again."
+        )
+    return NOTHING
+
+
+def _charges(ledger: Any) -> int:
+    return 0 if ledger is None else len(ledger.history())
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Let Ctrl-C wait for what takes milliseconds and must not be cut in two."""
+    waiting: list[int] = []
+
+    def wait(number: int, frame: FrameType | None) -> None:
+        waiting.append(number)
+
+    with _handled(wait):
+        yield
+    if waiting:
+        raise KeyboardInterrupt
+
+
+def _deaf() -> AbstractContextManager[None]:
+    """Ignore Ctrl-C where one has already been heard."""
+    return _handled(signal.SIG_IGN)
+
+
+@contextmanager
+def _handled(handler: Any) -> Iterator[None]:
+    """Put a handler in place of Ctrl-C's, in the main thread, which alone hears it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

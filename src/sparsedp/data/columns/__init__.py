@@ -1,0 +1,1 @@
+"""Some columns of records: chosen for a step, picked into dense copies, or transposed."""

@@ -1,0 +1,142 @@
+"""A few columns of a block of records, and sums over records in other coordinates of them.
+
+Coordinates are those of ``columns @ matrix``: they are not written down for every record, as sums
+and norms can be had without (proof: summation.md).
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparsedp.data.columns import picked
+from sparsedp.data.dataset import Dataset
+from sparsedp.data.sums import norms, products
+
+Array = NDArray[np.float64]
+
+MOST_CANCELED = 2.0**10
+"""The terms of a record's coordinates may be longer than these by this factor; see `lengths`."""
+
+SHORTEST = 2.0**-500
+"""Far more than what squares that vanish can take from a length, and far less than any that counts.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """Columns of some features as solvers see them, after a constant one or none. Private.
+
+    Parameters
+    ----------
+    storage : ndarray, csr_array or csc_array of shape (n, k)
+        Private.
+    constant : int
+        Number of constant columns, 0 or 1. Public, like all that follows.
+    features : ndarray of shape (k,)
+    shift, scale : ndarray of shape (k,)
+        A column is ``(storage - shift) / scale``.
+    most_together : int or None
+        As in `Dataset`.
+    known : ByColumn or None
+        Where entries stand in the block, for columns to come. Private.
+    """
+
+    storage: Any
+    constant: int
+    features: NDArray[np.intp]
+    shift: Array
+    scale: Array
+    most_together: int | None = None
+    known: picked.ByColumn | None = None
+
+    @classmethod
+    def of(
+        cls, block: Dataset, features: NDArray[np.intp], before: "Chosen | None" = None
+    ) -> "Chosen":
+        """Take columns from a block, after those that were taken before."""
+        shift, scale = block.shift, block.scale
+        known = None
+        if before is None:
+            storage = picked.picked(block.storage, features)
+        else:
+            # Who takes few columns at a time will come again. Not for one block of many, which
+            # would all keep this much more in memory.
+            if block.most_together is None and len(features) <= picked.FEW and _by_rows(block):
+                known = before.known or picked.ByColumn.of(block.storage)
+            storage = picked.widened(
+                before.storage, block.storage, before.features, features, known
+            )
+            features = np.concatenate([before.features, features])
+        return cls(
+            storage,
+            int(block.intercept),
+            features,
+            np.zeros(len(features)) if shift is None else shift[features],
+            np.ones(len(features)) if scale is None else scale[features],
+            block.most_together,
+            known,
+        )
+
+    def margins(self, weights: Array) -> Array:
+        """Multiply by weights (constant + k, K). A record's margins depend on it alone."""
+        inside = weights[self.constant :] / self.scale[:, None]
+        start = weights[: self.constant].sum(axis=0) - self.shift @ inside
+        return products.times(self.storage, inside, start)
+
+    def gram(self, n_old: int) -> Array:
+        """Products of the columns from ``n_old`` on with all columns, summed over records."""
+        first = max(n_old - self.constant, 0)
+        new = picked.dense(self.storage, first, self.shift[first:], self.scale[first:])
+        total = products.sums(new)
+        inside = products.weighted_sums(self.storage, new, self.shift, total=total).rounded()
+        inside /= self.scale[:, None]
+        return np.concatenate([np.tile(total.rounded(), (self.constant, 1)), inside])
+
+    def lengths(self, matrix: Array) -> Array:
+        """L2 norms of the rows of ``columns @ matrix``, or a bit more: never less.
+
+        A record whose coordinates are what is left when much longer terms cancel counts as a
+        longer one, so that these terms are bounded too.
+        """
+        inside = matrix[self.constant :] / self.scale[:, None]
+        start = matrix[: self.constant].sum(axis=0) - self.shift @ inside
+        squares, sizes = norms.mapped_squares(self.storage, inside, start)
+        terms = np.sqrt(np.square(inside).sum(axis=1))
+        sizes += np.abs(self.shift) @ terms
+        sizes += np.sqrt(np.square(matrix[: self.constant]).sum())
+        slack = (sum(matrix.shape) + 32) * products.UNIT
+        lengths = np.sqrt(squares, out=squares)
+        lengths += slack * sizes
+        lengths += math.sqrt(matrix.size + 32) * SHORTEST
+        sizes /= MOST_CANCELED
+        return np.maximum(lengths, sizes, out=lengths)
+
+    def sums(self, residuals: Array, matrix: Array) -> Array:
+        """Multiply the transpose of ``columns @ matrix`` by residuals (n, K).
+
+        A residual is small enough that, times what `lengths` says of its record, it keeps a bound.
+        """
+        inside = matrix[self.constant :] / self.scale[:, None]
+        total = products.sums(residuals)
+        pair = products.weighted_sums(
+            self.storage,
+            residuals,
+            self.shift,
+            total=total,
+            spread=MOST_CANCELED,
+            most_together=self.most_together,
+        )
+        if not self.constant:
+            return products.mapped(inside, pair)
+        whole = products.Pair(
+            np.concatenate([total.high[None], pair.high]),
+            np.concatenate([total.low[None], pair.low]),
+        )
+        return products.mapped(np.concatenate([matrix[:1], inside]), whole)
+
+
+def _by_rows(block: Dataset) -> bool:
+    return not isinstance(block.storage, np.ndarray) and block.storage.format == "csr"

@@ -1,0 +1,1 @@
+"""Products with records and sums over them, as exact as sensitivities need (summation.md)."""

@@ -1,0 +1,91 @@
+"""Histograms of where values lie between their bounds, finer toward either bound or the middle."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sparsedp._kernels import COMPILED
+from sparsedp._kernels.sums.levels_reference import kinds_of
+from sparsedp.data.sums.products import contiguous
+
+if COMPILED:
+    from sparsedp._kernels.sums import levels as kernel
+else:
+    from sparsedp._kernels.sums import levels_reference as kernel
+
+
+MOST_ENTRIES = 2**24
+"""Entries that are counted in one call: between two Ctrl-C is heard."""
+
+
+def dyadic_counts(
+    storage: Any, lower: ArrayLike, upper: ArrayLike, n_levels: int, *, together: bool = False
+) -> NDArray[np.int64]:
+    """Count values by column, side and level.
+
+    Parameters
+    ----------
+    storage : ndarray, csr_array or csc_array of shape (n, d)
+        Within the bounds of the columns.
+    lower, upper : ndarray of shape (d,)
+        The bounds.
+    n_levels : int
+        Values closer than ``2**-n_levels`` are not counted.
+    together : bool
+        Add up the columns.
+
+    Returns
+    -------
+    ndarray of shape (d, 3, n_levels), or (1, 3, n_levels) for all together
+        Entry [j, 0, b] counts values of column j at a fraction in ``(2**-(b+1), 2**-b]`` of the
+        width from the lower bound, entry [j, 1, b] likewise from the upper bound, and entry
+        [j, 2, b] at such a fraction of half the width from the middle.
+    """
+    n, d = storage.shape
+    lower = np.ascontiguousarray(lower, dtype=np.float64)
+    width = np.asarray(upper, dtype=np.float64) - lower
+    kinds, meaning = _kinds(n_levels)
+    counts = np.zeros((1 if together else d, len(meaning)), dtype=np.int64)
+    if isinstance(storage, np.ndarray):
+        for rows, _ in contiguous(storage):
+            kernel.count_rows(rows, lower, width, kinds, counts)
+    else:
+        columns = storage.indices
+        if storage.format == "csc":
+            columns = np.repeat(np.arange(d, dtype=columns.dtype), np.diff(storage.indptr))
+        # All records are at zero, whose place is public, until an entry tells otherwise.
+        zeros = kinds_of(0.0, lower, width, kinds)
+        if together:
+            counts += n * np.bincount(zeros, minlength=counts.shape[1])
+        else:
+            counts[np.arange(d), zeros] = n
+        for start in range(0, storage.nnz, MOST_ENTRIES):
+            part = slice(start, start + MOST_ENTRIES)
+            kernel.count_entries(
+                storage.data[part], columns[part], lower, width, kinds, zeros, counts
+            )
+    # By floating point, which is exact for numbers of records and quick.
+    return np.rint(counts.astype(np.float64) @ meaning).astype(np.int64).reshape(-1, 3, n_levels)
+
+
+@cache
+def _kinds(n_levels: int) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
+    """What a place between the bounds counts for: its kind, and a row of levels for each kind.
+
+    All levels begin and end where cells of half the smallest level do. So every cell without its
+    lower end, and every such end, is on one level of each side; places alike in that share a kind.
+    """
+    places = np.arange(2 ** (n_levels + 2) + 1) / 2 ** (n_levels + 2)
+    levels = []
+    for distance in (places, 1 - places, np.abs(2 * places - 1)):
+        mantissa, exponent = np.frexp(distance)
+        # distance = mantissa * 2**exponent with a mantissa in [1/2, 1); level b has its upper
+        # edge 2**-b, that is a mantissa of 1/2 and the exponent 1 - b.
+        level = (mantissa == 0.5) - exponent
+        levels.append(np.where((mantissa == 0) | (level > n_levels), n_levels, level))
+    rows, kinds = np.unique(np.stack(levels, axis=1), axis=0, return_inverse=True)
+    # One column more for what is too close to be counted.
+    meaning = np.eye(n_levels + 1)[rows][:, :, :n_levels].reshape(len(rows), 3 * n_levels)
+    return kinds.reshape(-1).astype(np.uint8), meaning

@@ -1,0 +1,64 @@
+"""Norms of records, never too short (summation.md); local, as products with weights are."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sparsedp._kernels import COMPILED
+from sparsedp.data.sums.products import UNIT, arrays, column_sums, contiguous
+
+if COMPILED:
+    from sparsedp._kernels.sums import norms as kernel
+else:
+    from sparsedp._kernels.sums import norms_reference as kernel
+
+Array = NDArray[np.float64]
+
+VANISHING = float(np.finfo(np.float64).smallest_subnormal)
+"""More than a product can lose by underflow."""
+
+
+def row_squares(storage: Any, factor: ArrayLike, shift: ArrayLike | None = None) -> Array:
+    """Squared L2 norm of the rows of ``(storage - shift) * factor``, or a bit more: never less."""
+    n, d = storage.shape
+    factor = np.ascontiguousarray(factor, dtype=np.float64)
+    offset = np.zeros(d) if shift is None else np.ascontiguousarray(shift, dtype=np.float64)
+    if isinstance(storage, np.ndarray):
+        squares = np.empty(n)
+        for rows, block in contiguous(storage):
+            kernel.dense_squares(rows, factor, offset, squares[block])
+        return squares * (1 + (d + 16) * UNIT) + d * VANISHING
+    change, size = np.zeros(n), np.zeros(n)
+    center = offset * factor
+    if storage.format == "csr":
+        kernel.csr_squares(*arrays(storage), factor, center, change, size)
+        n_entries = np.diff(storage.indptr)
+    else:
+        kernel.csc_squares(*arrays(storage), factor, center, change, size)
+        n_entries = np.bincount(storage.indices, minlength=n)
+    # |x - c|^2 = |c|^2 + sum over entries of x (x - 2c): what cancels leaves an error of the size
+    # of rounding in the terms.
+    base = float(column_sums(np.square(center)))
+    allowance = 4 * UNIT * (n_entries + 8) * (size + base) + 4 * (n_entries + d) * VANISHING
+    return np.maximum(base + change, 0) + allowance
+
+
+def mapped_squares(storage: Any, matrix: Array, start: Array) -> tuple[Array, Array]:
+    """Squared L2 norm of the rows of ``start + storage @ matrix``, and the size of its terms.
+
+    The size of the terms of a record is the sum of |x| times the norm of the matrix's row.
+    """
+    n, n_outputs = storage.shape[0], len(start)
+    # Whole tiles of coordinates: what is added is zero.
+    width = -(-n_outputs // 8) * 8
+    table, first = np.zeros((len(matrix), width)), np.zeros(width)
+    table[:, :n_outputs], first[:n_outputs] = matrix, start
+    norms = np.sqrt(np.square(table).sum(axis=1))
+    squares, sizes = np.empty(n), np.empty(n)
+    if isinstance(storage, np.ndarray):
+        for rows, block in contiguous(storage):
+            kernel.dense_mapped(rows, table, first, norms, squares[block], sizes[block])
+    else:
+        kernel.csr_mapped(*arrays(storage.tocsr()), table, first, norms, squares, sizes)
+    return squares, sizes

@@ -1,0 +1,181 @@
+"""Products with records, and sums over records, as exact as sensitivities need (summation.md).
+
+Products with weights are local: a record's result depends on nothing but the record, not even in
+its last bit. Sums over records are a `Pair` until they are rounded, once.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sparsedp._kernels import COMPILED
+
+if COMPILED:
+    from sparsedp._kernels.sums import products as kernel
+else:
+    from sparsedp._kernels.sums import products_reference as kernel
+
+Array = NDArray[np.float64]
+
+MOST_RECORDS = 2**28
+"""Up to here rounding in sums is proven to stay below the factor that sensitivities carry."""
+
+MOST_SPREAD = 2.0**68
+"""Likewise, for the square of the number of records times the largest norm of a record."""
+
+UNIT = 2.0**-53
+"""Relative error of one rounding."""
+
+
+PLAIN = 2.0**31
+"""So many records, times their spread, times one less than a run of plain additions, are fine."""
+
+
+class Pair(NamedTuple):
+    """A sum over records in twice the precision: ``high + low``. Private."""
+
+    high: Array
+    low: Array
+
+    def plus(self, other: "Pair") -> "Pair":
+        """Add the sums over other records."""
+        new = self.high + other.high
+        part = new - self.high
+        error = (self.high - (new - part)) + (other.high - part)
+        low = error + (self.low + other.low)
+        high = new + low
+        return Pair(high, low - (high - new))
+
+    def rounded(self) -> Array:
+        """The nearest doubles."""
+        return self.high + self.low
+
+
+def most_records(n_features: int, row_norm: float | None) -> int:
+    """How many records the proof in summation.md covers. Public."""
+    spread = max(math.sqrt(n_features), row_norm or 0.0)
+    return min(MOST_RECORDS, int(math.sqrt(MOST_SPREAD / spread)))
+
+
+def times(storage: Any, weights: ArrayLike, start: ArrayLike = 0.0) -> Array:
+    """Multiply records (n, d) by weights (d,) or (d, K), and add ``start`` to every row."""
+    weights = np.asarray(weights, dtype=np.float64)
+    n, n_outputs = storage.shape[0], math.prod(weights.shape[1:])
+    table = weights.reshape(len(weights), n_outputs)
+    first = np.empty(n_outputs)
+    first[:] = start
+    out = np.empty((n, n_outputs))
+    if isinstance(storage, np.ndarray):
+        columns = np.ascontiguousarray(table.T)
+        for rows, block in contiguous(storage):
+            kernel.dense_times(rows, columns, first, out[block])
+    else:
+        product = kernel.csr_times if storage.format == "csr" else kernel.csc_times
+        product(*arrays(storage), np.ascontiguousarray(table), first, out)
+    return out.reshape(n, *weights.shape[1:])
+
+
+def weighted_sums(
+    storage: Any,
+    residuals: ArrayLike,
+    shift: ArrayLike | None = None,
+    *,
+    total: Pair | None = None,
+    spread: float | None = None,
+    most_together: int | None = None,
+) -> Pair:
+    """Multiply the transpose of records (n, d), minus a shift (d,), by residuals (n,) or (n, K).
+
+    Dense records are shifted one by one; for sparse ones the shift is taken from the sums, while
+    these still have twice the precision, and ``total`` may hold the sums of the residuals.
+
+    ``spread`` bounds the norm of a record's terms over that of what it contributes to the result.
+    Where it allows for their error, sums of some records are plain before they meet the pair. If
+    these records are one block of several, ``most_together`` says how many there may be in all.
+    """
+    residuals = np.asarray(residuals, dtype=np.float64)
+    n, d = storage.shape
+    shape = (d, *residuals.shape[1:])
+    table = np.ascontiguousarray(residuals.reshape(n, residuals[:1].size if n else 1))
+    if n == 0:
+        return Pair(np.zeros(shape), np.zeros(shape))
+    offset = None if shift is None else np.ascontiguousarray(shift, dtype=np.float64)
+    n_together = n if most_together is None else max(n, most_together)
+    if isinstance(storage, np.ndarray):
+        pair = np.zeros((2, table.shape[1], d))
+        offset = np.zeros(d) if offset is None else offset
+        run = _plain_run(n_together, 1.0 if spread is None else spread)
+        for rows, block in contiguous(storage):
+            kernel.dense_transposed(rows, table[block], offset, run, *pair)
+        high, low = pair[0].T, pair[1].T
+    else:
+        pairs = np.zeros((d, 2, table.shape[1]))
+        if storage.format == "csr":
+            run = 1 if spread is None else _plain_run(n_together, spread)
+            # Worth it if there are many more entries in a run than columns.
+            run = run if min(run, n) * storage.nnz >= 2 * n * d else 1
+            kernel.csr_transposed(*arrays(storage), table, run, pairs)
+        else:
+            kernel.csc_transposed(*arrays(storage), table, pairs)
+        high, low = pairs[:, 0], pairs[:, 1]
+        if offset is not None:
+            total = sums(residuals) if total is None else total
+            kernel.center(high, low, offset, *(part.reshape(-1) for part in total))
+    return Pair(high.reshape(shape), low.reshape(shape))
+
+
+def _plain_run(n: int, spread: float) -> int:
+    """How many records may be added up plainly: an error of at most 2^-22 contributions in all."""
+    return 1 + int(min(PLAIN / (n * spread), n))
+
+
+def sums(values: ArrayLike) -> Pair:
+    """Sum values (n,) or (n, K) over records: shape () or (K,)."""
+    values = np.ascontiguousarray(values, dtype=np.float64)
+    shape = values.shape[1:]
+    n_outputs = math.prod(shape)
+    high, low = np.zeros(n_outputs), np.zeros(n_outputs)
+    kernel.sums(values.reshape(len(values), n_outputs), high, low)
+    return Pair(high.reshape(shape), low.reshape(shape))
+
+
+def column_sums(values: ArrayLike) -> Array:
+    """Sum values (n,) or (n, K) over records, correctly rounded but for a hair."""
+    return sums(values).rounded()
+
+
+def inner(first: Any, second: ArrayLike) -> Array:
+    """Products of columns, ``first.T @ second``, for any storage of the first."""
+    return weighted_sums(first, second).rounded()
+
+
+def mapped(matrix: Array, pair: Pair) -> Array:
+    """Multiply the transpose of a matrix (d, q) by sums (d, K), and round."""
+    out = np.empty((matrix.shape[1], pair.high.shape[1]))
+    high, low = np.ascontiguousarray(pair.high), np.ascontiguousarray(pair.low)
+    kernel.map_pairs(np.ascontiguousarray(matrix.T), high, low, out)
+    return out
+
+
+def arrays(storage: Any) -> tuple[NDArray, NDArray, Array]:
+    """Row (or column) pointers, indices and values of a sparse array."""
+    indptr, indices = storage.indptr, storage.indices
+    if indptr.dtype != indices.dtype:
+        indptr, indices = indptr.astype(np.int64), indices.astype(np.int64)
+    return indptr, indices, storage.data
+
+
+def contiguous(storage: Array) -> Iterator[tuple[Array, slice]]:
+    """The records, row by row in memory, some at a time: as they are, else copied.
+
+    Between two of these calls Ctrl-C is heard, so also what is in memory already comes in parts.
+    """
+    n, d = storage.shape
+    as_it_is = storage.strides[1] == storage.itemsize or d == 1
+    step = max(8, 2 ** (25 if as_it_is else 17) // max(1, d) // 8 * 8)
+    for start in range(0, max(n, 1), step):
+        block = slice(start, min(start + step, n))
+        yield storage[block] if as_it_is else np.ascontiguousarray(storage[block]), block

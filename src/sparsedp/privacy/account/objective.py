@@ -1,0 +1,148 @@
+"""The cost of objective perturbation, as a discrete privacy loss that composes with all others.
+
+A random linear term is added to a strongly convex objective and the minimum is published. The
+privacy loss of the exact minimum is at most the largest, over what a record's gradient can be,
+of a log-determinant plus the loss of a Gaussian shift (proof: solvers/objective/objective.md).
+"""
+
+import math
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from sparsedp.privacy.account.loss_distribution import Atoms
+from sparsedp.privacy.events import PerturbedMinimum
+
+N_CELLS = 20_000
+"""Cells of the discrete loss; every value is rounded up to the end of its cell."""
+
+N_TANGENTS = 128
+"""Cells between no gradient and the largest, for the majorant of the log-determinant."""
+
+ROUNDING = 0.01
+"""Part of a minimum's mu (or epsilon) for the noise that covers its being inexact."""
+
+SLACK = 1e-12
+"""Added to every log-determinant: above rounding."""
+
+
+class Lines(NamedTuple):
+    """Losses ``height + q^2 / 2 + q z``, the largest of which counts, for one Gaussian z.
+
+    ``weight`` Gaussians may be in play; they need not be independent (union bound).
+    """
+
+    weight: float
+    q: NDArray[np.float64]
+    height: NDArray[np.float64]
+
+
+@lru_cache(maxsize=64)
+def minimum_atoms(event: PerturbedMinimum, tail: float) -> Atoms:
+    """Upper bound on the privacy loss of a perturbed minimum, in either direction.
+
+    Parameters
+    ----------
+    event : PerturbedMinimum
+    tail : float
+        About this mass counts as infinite loss.
+    """
+    families = _families(event)
+    z = -float(ndtri(tail))
+    top = max(float(np.max(f.height + f.q**2 / 2 + f.q * z)) for f in families)
+    losses = np.linspace(0.0, top, N_CELLS + 1)
+    survival = np.zeros_like(losses)
+    for family in families:
+        survival += family.weight * _survival(family, losses)
+    survival = np.minimum(survival, 1.0)
+    masses = -np.diff(survival, prepend=1.0)
+    # What lies between two nodes counts as the upper one.
+    return Atoms(losses, np.maximum(masses, 0.0), float(survival[-1]))
+
+
+def pure_determinant(ratio: float, shape: str, n_outputs: int) -> float:
+    """Largest log-determinant that one record adds, whatever its gradient.
+
+    Parameters
+    ----------
+    ratio : float
+        Largest curvature of one record's loss over the curvature of the regularization.
+    shape : str
+        As in :class:`PerturbedMinimum`.
+    n_outputs : int
+        Classes of a multinomial loss.
+    """
+    if shape == "multinomial":
+        # K - 1 eigenvalues; together at most (1 - 1/K) row^2, the largest of them row^2 / 2.
+        return (n_outputs - 1) * math.log1p(2 * ratio / n_outputs)
+    return math.log1p(ratio)
+
+
+def _families(event: PerturbedMinimum) -> list[Lines]:
+    """Which losses are possible, by the shape of the loss and the neighbor relation."""
+    mu, flat = event.mu, pure_determinant(event.ratio, event.shape, event.n_outputs) + SLACK
+    others = event.n_outputs - 1
+    if event.neighbors == "replace_one":
+        # The replaced record adds its own Gaussian shift; mu is the shift when both are largest
+        # and opposite. The log-determinant of the new record only helps and is left out.
+        match event.shape:
+            case "logistic":
+                return [_flat(1, mu, flat), _flat(2, mu / 2, flat)]
+            case "multinomial":
+                return [_flat(others**2, mu, flat), _flat(2 * others, mu / 2, flat)]
+            case _:
+                return [_flat(2, mu, flat), _flat(2, mu / math.sqrt(2), flat)]
+    match event.shape:
+        case "logistic":
+            return [_joint(1, mu, event.ratio, ("logistic",))]
+        case "multinomial":
+            return [_flat(others, mu, flat)]
+        case "log_cosh":
+            return [_joint(2, mu, event.ratio, ("log_cosh",))]
+        case _:
+            return [_joint(2, mu, event.ratio, ("logistic", "log_cosh"))]
+
+
+def _flat(weight: float, mu: float, height: float) -> Lines:
+    """No gradient or the largest: in between the loss is convex, so the ends are the worst."""
+    return Lines(weight, np.array([0.0, mu]), np.array([height, height]))
+
+
+def _joint(weight: float, mu: float, ratio: float, shapes: tuple[str, ...]) -> Lines:
+    """Curvature that vanishes as the gradient grows, by a piecewise linear majorant.
+
+    The log-determinant is concave in the size t of the gradient: its tangents at the nodes lie
+    above it, the Gaussian part is convex, so the largest loss is at a node or where two tangents
+    meet.
+    """
+    t = np.linspace(0.0, 1.0, N_TANGENTS + 1)
+    places, heights = [], []
+    for shape in shapes:
+        if shape == "logistic":  # f'' = |f'| (1 - |f'|), at most 1/4
+            # A long row that counts for little may be at its most curved with a small gradient.
+            s = np.maximum(t, 0.5)
+            curvature, slope = 4 * s * (1 - s), 4 * (1 - 2 * s)
+        else:  # log-cosh: f'' = 1 - f'^2
+            curvature, slope = (1 - t) * (1 + t), -2 * t
+        value = np.log1p(ratio * curvature)
+        slope = ratio * slope / (1 + ratio * curvature)
+        fall = slope[:-1] - slope[1:]  # positive, or zero where the curvature is constant
+        step = (np.diff(value) - slope[1:] * np.diff(t)) / np.where(fall > 0, fall, 1.0)
+        step = np.clip(step, 0.0, np.diff(t))
+        places += [t, t[:-1] + step]
+        heights += [value, value[:-1] + slope[:-1] * step]
+    return Lines(weight, mu * np.concatenate(places), np.concatenate(heights) + SLACK)
+
+
+def _survival(family: Lines, losses: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probability that the largest line exceeds each of the losses (increasing numbers)."""
+    least = np.full_like(losses, np.inf)
+    for q, height in zip(family.q, family.height, strict=True):
+        if q > 0:
+            np.minimum(least, (losses - height) / q - q / 2, out=least)
+        else:
+            least[losses < height] = -np.inf
+    return ndtr(-least)

@@ -1,0 +1,119 @@
+"""Frank-Wolfe over an L1 ball as seen by the data: where it is, and how good each vertex is."""
+
+import numpy as np
+
+from sparsedp._kernels.walk.records import MOST_ENTRIES, MOST_OUTPUTS
+from sparsedp.data.blocks.blocked import BlockedDataset
+from sparsedp.data.dataset import Dataset
+from sparsedp.losses import Logistic, Loss, Multinomial, Squared
+from sparsedp.mechanisms import CompactWalk
+from sparsedp.sets import L1Ball
+from sparsedp.solvers.frank_wolfe.block_walk import STEEPNESS, BlockWalk
+from sparsedp.solvers.frank_wolfe.compact import compact_columns
+
+COMPACT_LOSSES: dict[type, str] = {
+    Logistic: "logistic",
+    Squared: "squared",
+    Multinomial: "multinomial",
+}
+
+
+class VertexWalk:
+    """The private side of Frank-Wolfe: weights move toward vertices chosen from outside.
+
+    Parameters
+    ----------
+    data : Dataset
+        Private.
+    loss : Loss
+    ball : L1Ball
+    steps : ndarray of shape (n_steps,)
+        Which part of the way to its vertex each step goes.
+    shape : tuple of int
+        Of the weights.
+    clip : float
+        Derivatives beyond this are clipped.
+    bound : float or None
+        What to declare as the bound on derivatives; None for the smaller of ``clip`` and what the
+        loss says at the current weights.
+    mode : {"auto", "lazy", "full"}
+        How the compiled kernel works.
+    """
+
+    def __init__(
+        self,
+        data: Dataset,
+        loss: Loss,
+        ball: L1Ball,
+        steps: np.ndarray,
+        shape: tuple[int, ...],
+        *,
+        clip: float,
+        bound: float | None,
+        mode: str,
+    ) -> None:
+        self._data, self._loss, self._ball, self._steps = data, loss, ball, steps
+        # Zeros without memory: the compiled walk keeps margins instead and never looks here.
+        self._weights = np.broadcast_to(0.0, shape)
+        self._clip, self._bound, self._mode = clip, bound, mode
+        self._n_taken = 0
+
+    @property
+    def reach(self) -> float:
+        """Bound on one record's contribution to any score: features lie in [-1, 1]."""
+        if self._bound is not None:
+            return self._bound
+        return min(self._loss.derivative_bound(self._weights), self._clip)
+
+    def scores(self) -> np.ndarray:
+        """How steeply the loss falls toward each positive vertex (private)."""
+        return self._ball.scores(self._loss.gradient(self._data, self._weights, self.reach))
+
+    def advance(self, vertex: int) -> None:
+        """Move toward a released vertex."""
+        step = self._steps[self._n_taken]
+        self._weights = self._ball.step_toward(self._weights, vertex, step)
+        self._n_taken += 1
+
+    def compact(self) -> CompactWalk | None:
+        """The walk for the compiled kernel, if its derivatives have the same bound everywhere."""
+        loss, reach = COMPACT_LOSSES.get(type(self._loss)), self._lasting_reach
+        n_outputs = self._loss.n_outputs
+        if loss is None or reach is None or n_outputs > MOST_OUTPUTS:
+            return None
+        if self._data.n_columns * n_outputs > MOST_ENTRIES:
+            return None
+        columns = compact_columns(self._data)
+        if columns is None:
+            return None
+        return CompactWalk(
+            columns.columns,
+            loss,
+            columns.start(loss, n_outputs, reach),
+            n_outputs,
+            reach,
+            self._ball.radius,
+            self._steps,
+            self._mode,
+        )
+
+    def in_rounds(self) -> BlockWalk | None:
+        """The walk for records in blocks, under the same condition."""
+        reach = self._lasting_reach
+        if not isinstance(self._data, BlockedDataset) or self._mode == "full":
+            return None
+        if type(self._loss) not in STEEPNESS or reach is None:
+            return None
+        return BlockWalk(self._data, self._loss, self._ball, self._steps, reach)
+
+    @property
+    def _lasting_reach(self) -> float | None:
+        """A bound on derivatives that holds from the first step to the last, if there is one."""
+        if self._n_taken:
+            return None
+        if self._bound is not None:
+            return self._bound
+        # Derivatives are least bounded from above at weights zero, for all our losses; there one
+        # feature says as much as all of them, in less time.
+        least = self._loss.derivative_bound(np.zeros((1, *self._weights.shape[1:])))
+        return self._clip if self._clip <= least else None

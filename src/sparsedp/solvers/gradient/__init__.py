@@ -1,0 +1,1 @@
+"""Noisy gradient descent: dense (NoisyGD) and with hard thresholds (IGHT)."""

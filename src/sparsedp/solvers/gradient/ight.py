@@ -1,0 +1,199 @@
+"""Iterative gradient hard thresholding with noise (proof: ight.md)."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparsedp.data.dataset import Dataset
+from sparsedp.losses import Loss
+from sparsedp.mechanisms import Curator
+from sparsedp.privacy import (
+    GaussianPerturb,
+    Perturb,
+    PublicFacts,
+    PublishedSchedule,
+    Schedule,
+    Select,
+    Sensitivity,
+)
+from sparsedp.sets import L0Ball
+from sparsedp.solvers.gradient.descent import (
+    Frame,
+    check_descent,
+    curvature_of,
+    descend,
+    descent_schedule,
+    working_view,
+)
+from sparsedp.solvers.gradient.records import PeelingSums
+from sparsedp.solvers.gradient.scale import Clip, Moments, Pace
+from sparsedp.solvers.solver import (
+    Solution,
+    check_calibration,
+    check_positive_integer,
+    refuse_initial_model,
+)
+
+LEVEL = 0.1
+"""Part of a step's Gaussian budget that the sum of derivatives gets when peeling."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class IGHT:
+    """Gradient steps with noise, after each of which only the heaviest features stay.
+
+    The method of Wang and Gu (2019), with clipping record by record, exact accounting, and steps
+    that need no tuning. A bad idea when features are many and records few, unless records have a
+    small declared norm: noise goes to every feature, in proportion to the length of records.
+
+    Parameters
+    ----------
+    n_nonzero : int, optional
+        Features to keep; None takes the estimator's. The intercept does not count.
+    n_steps : int
+        Gradients to release. More steps mean more noise in each.
+    step_size : float
+        The first step, in units of the inverse curvature along a feature of average variance; it
+        then adapts. In a published calibration the constant step on the mean gradient.
+    clip : float, optional
+        Bound on the norm of one record's gradient; with ``peeling`` on the sum of a record's
+        absolute derivatives. By default it is steered to twice the root mean square, which is
+        released in passing; in a published calibration it is the bound on a record's norm.
+    peeling : bool
+        Choose the features of a step by private selection, and add noise to their gradient only:
+        for a handful of features among many, with records that have no small norm. Every step
+        pays for its selections, so take few (about 5).
+    calibration : {"sound", "published"}
+        "published" runs the paper's noise and constant steps, to reproduce it.
+
+    Notes
+    -----
+    *Privacy.* Released are the records' number, means and squares, and clipped gradients with
+    Gaussian noise (with ``peeling`` selections, and gradients of what was selected); everything
+    else follows from these.
+    """
+
+    n_nonzero: int | None = None
+    n_steps: int = 20
+    step_size: float = 0.25
+    clip: float | None = None
+    peeling: bool = False
+    calibration: str = "sound"
+
+    def __post_init__(self) -> None:
+        if self.n_nonzero is not None:
+            check_positive_integer("n_nonzero", self.n_nonzero)
+        check_descent(self.n_steps, self.step_size, self.clip)
+        check_calibration(self.calibration)
+        if self.peeling and self.calibration == "published":
+            raise ValueError("the published method does not peel: use peeling=False")
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """Why the published guarantee is not proven."""
+        if self.calibration == "sound":
+            return ()
+        return (
+            "The noise of Wang and Gu (2019) is set for half the change that replacing a record "
+            "can cause.",
+            "Their gradient is divided by the exact number of records, which add/remove protects.",
+        )
+
+    def schedule(self, public: PublicFacts) -> Schedule | PublishedSchedule:
+        """Moments once and a gradient per step, with peeling also the features of each step."""
+        kept = self._n_kept(public)
+        if kept > public.n_features:
+            raise ValueError(f"n_nonzero={kept} is more than the {public.n_features} features")
+        if self.calibration == "published":
+            # Under add/remove the number of records is not public, and nothing is proven.
+            truth = Sensitivity(add_remove=1.0, replace_one=2.0)
+            proven = truth if public.neighbors == "replace_one" else None
+            request = GaussianPerturb(self.n_steps, self._multiplier, proven, name="gradient")
+            return PublishedSchedule((request,))
+        if self.peeling:
+            refuse_initial_model(public, "IGHT with peeling")
+            return Schedule(
+                (
+                    Perturb(0.1, name="moments"),
+                    Select(self.n_steps * kept, 0.45, name="features"),
+                    Perturb(0.45, name="gradient"),
+                )
+            )
+        return descent_schedule()
+
+    def solve(self, data: Dataset, loss: Loss, curator: Curator) -> Solution:
+        """Descend and threshold."""
+        ball = L0Ball(self._n_kept(curator.public), data.n_features)
+        if self.calibration == "published":
+            return Solution(weights=self._published(data, loss, curator, ball))
+        if self.peeling:
+            return Solution(weights=self._peeled(data, loss, curator, ball))
+        weights = descend(
+            data,
+            loss,
+            curator,
+            n_steps=self.n_steps,
+            step_size=self.step_size,
+            clip=self.clip,
+            n_weights=ball.n_nonzero,
+            projection=ball.threshold,
+        )
+        return Solution(weights=weights)
+
+    def _n_kept(self, public: PublicFacts) -> int:
+        return public.n_nonzero if self.n_nonzero is None else self.n_nonzero
+
+    def _multiplier(self, epsilon: float, delta: float) -> float:
+        """Remark 5.3 of the paper: noise over G in every step, for sums over records."""
+        log = math.log(1 / delta)
+        return math.sqrt(self.n_steps) / (math.sqrt(log + epsilon) - math.sqrt(log))
+
+    def _published(self, data: Dataset, loss: Loss, curator: Curator, ball: L0Ball) -> np.ndarray:
+        view = working_view(data)
+        frame = Frame(data, view, np.zeros(data.n_features))
+        bound = view.norm_bound if self.clip is None else float(self.clip)
+        limit = math.inf if curator.noiseless else bound
+        initial = curator.public.initial_weights
+        w = np.zeros(curator.public.weights_shape) if initial is None else frame.enter(initial)
+        w = frame.project(w, ball.threshold)
+        for _ in range(self.n_steps):
+            sums, _ = frame.gradient(loss, w, limit)  # private
+            released = curator.perturb(sums, bound)
+            w = w - self.step_size * released / max(data.n_records, 1)
+            w = frame.project(w, ball.threshold)
+        return frame.leave(w)
+
+    def _peeled(self, data: Dataset, loss: Loss, curator: Curator, ball: L0Ball) -> np.ndarray:
+        public, d, kept = curator.public, data.n_features, ball.n_nonzero
+        moments = Moments.release(data, curator, "moments", centered=data.intercept)  # released
+        frame = Frame(data, data, moments.center)
+        n, curvature = moments.n_records, curvature_of(loss)
+        pace = Pace(self.step_size / (curvature * moments.variance))
+        clipping = Clip.start(self.clip, 1.0, loss, public.weights_shape)
+        w = np.zeros(public.weights_shape)
+        for _ in range(self.n_steps):
+            bound = clipping.bound
+            norm = math.inf if curator.noiseless else bound
+            peeling = PeelingSums(loss, w, frame.origin, norm)
+            sums, derivatives, used = data.total(peeling)  # private
+            level, _ = clipping.release(
+                curator, derivatives, used, n_records=n, n_steps=self.n_steps, share=LEVEL
+            )  # released
+            # Centering by released figures: a record still moves no score by more than the bound.
+            shift = n * np.multiply.outer(moments.center, level) + n / pace.rate * w[:d]
+            scores = np.abs(sums - shift).reshape(d, -1).sum(axis=1)  # private
+            chosen = curator.select_many(scores, bound, kept, name="features")  # released
+            reach, share = bound * math.sqrt(kept) / n, (1 - LEVEL) / self.n_steps
+            answer = curator.perturb(
+                sums[chosen] / n, reach, share=share, name="gradient"
+            )  # released
+            gradient = np.zeros_like(w)
+            gradient[chosen] = answer - np.multiply.outer(moments.center[chosen], level)
+            noise = curator.noise_level(reach, share=share, name="gradient")
+            pace.follow(w[:d], gradient[:d], noise)
+            moved = w - pace.rate * gradient
+            w = np.zeros_like(w)
+            w[chosen] = moved[chosen]
+            w[d:] = moved[d:] - level / curvature
+        return frame.leave(w)

@@ -1,0 +1,1 @@
+"""The LASSO without privacy: the reference for private solvers (lasso.md)."""

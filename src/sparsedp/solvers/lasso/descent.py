@@ -1,0 +1,220 @@
+"""The least mean loss over an L1 ball or under an L1 penalty, on a growing working set."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+from scipy.special import logsumexp
+
+from sparsedp.data.dataset import Dataset
+from sparsedp.losses import Logistic, Loss, Squared
+from sparsedp.solvers.lasso.columns import Columns, stored_sparse
+from sparsedp.solvers.lasso.goal import Goal
+from sparsedp.solvers.lasso.model import ColumnModel, GramModel
+
+LEAST_WORKING = 64
+"""Entries of the first working set; later it is twice as large as the support."""
+
+MOST_IN_GRAM = 2048
+"""With more entries than these the second derivative is not kept as a matrix."""
+
+MOST_ROUNDS = 50
+"""Working sets; a problem takes about ten."""
+
+MOST_NEWTON_STEPS = 20
+"""On one working set; about five are taken."""
+
+MOST_HALVINGS = 40
+
+LEAST_DESCENT = 1e-4
+"""Part of the linear forecast that a step must gain."""
+
+INNER = 0.1
+"""A working set is left when its gap is this part of the gap over all entries."""
+
+
+MODEL = 1e-3
+"""A quadratic is minimized up to this part of the gap that its working set is to reach: near the
+minimum what a step gains is far below the gap."""
+
+
+@dataclass(frozen=True, eq=False)
+class Minimum:
+    """Weights and how good they are. Private.
+
+    Parameters
+    ----------
+    weights : ndarray
+        Flattened.
+    gap : float
+        The objective is at most this above its least value.
+    """
+
+    weights: np.ndarray
+    gap: float
+
+
+@dataclass(frozen=True, eq=False)
+class LassoProblem:
+    """A mean loss to be minimized over an L1 ball or with an L1 penalty.
+
+    Parameters
+    ----------
+    data : Dataset
+        Private; sparse storage should be CSC, see `by_column`.
+    loss : Loss
+    tolerance : float
+        On the gap, relative to the mean loss of zero weights.
+    """
+
+    data: Dataset
+    loss: Loss
+    tolerance: float
+
+    @property
+    def size(self) -> int:
+        """Entries of the weights."""
+        return self.data.n_columns * self.loss.n_outputs
+
+    @cached_property
+    def target(self) -> np.ndarray:
+        """Targets of the records."""
+        return self.data.target
+
+    @cached_property
+    def wanted(self) -> float:
+        """The gap to reach."""
+        return self.tolerance * self.value(self._zeros())
+
+    def largest_penalty(self) -> float:
+        """Least penalty at which all weights are zero."""
+        return float(np.abs(self._gradient(self._zeros())).max())
+
+    def minimize(self, goal: Goal, start: np.ndarray | None = None) -> Minimum:
+        """Find the minimum: a working set of entries, Newton steps on it, and a larger one."""
+        weights = np.zeros(self.size) if start is None else start.copy()
+        support = np.flatnonzero(weights)
+        margins = Columns.of(self.data, support, self.loss.n_outputs).margins(weights[support])
+        penalty = 0.0
+        for _ in range(MOST_ROUNDS):
+            gradient = self._gradient(margins)
+            gap = goal.gap(weights, gradient, self.value(margins))
+            if gap <= self.wanted:
+                break
+            working = _working_set(np.flatnonzero(weights), np.abs(gradient))
+            columns = Columns.of(self.data, working, self.loss.n_outputs)
+            target = max(INNER * gap, self.wanted / 4)
+            weights[working], margins, penalty = self._on(
+                columns, weights[working], goal, target, penalty
+            )
+        return Minimum(weights, gap)
+
+    def value(self, margins: np.ndarray) -> float:
+        """Mean loss."""
+        target = self.target
+        match self.loss:
+            case Logistic():
+                return float(np.mean(np.logaddexp(0, margins) - target * margins))
+            case Squared():
+                return float(np.mean(np.square(margins - target)) / 2)
+            case _:
+                chosen = margins[np.arange(len(target)), target]
+                return float(np.mean(logsumexp(margins, axis=1) - chosen))
+
+    def _on(
+        self,
+        columns: Columns,
+        weights: np.ndarray,
+        goal: Goal,
+        target: float,
+        penalty: float,
+    ) -> tuple[np.ndarray, np.ndarray, float]:
+        """Newton steps on a working set until the gap is small: weights, margins and penalty."""
+        margins = columns.margins(weights)
+        value = self.value(margins)
+        for _ in range(MOST_NEWTON_STEPS):
+            derivative = self._derivative(margins)
+            gradient = columns.gradient(derivative)
+            if goal.gap(weights, gradient, value) <= target:
+                break
+            model = self._model(columns, derivative, gradient, weights)
+            guess = penalty or float(np.abs(gradient).max()) / 2
+            tolerance = MODEL * target / goal.reach(weights, value)
+            penalty = goal.minimize(model, guess, tolerance)
+            step = model.weights - weights
+            along = columns.margins(step)
+            # A norm is convex: along the step it rises at most linearly.
+            rise = goal.cost(model.weights) - goal.cost(weights)
+            descent = float(gradient @ step) + rise
+            length = 1.0
+            for _ in range(MOST_HALVINGS):
+                reached = self.value(margins + length * along)
+                if reached + length * rise <= value + length * LEAST_DESCENT * descent:
+                    break
+                length /= 2
+            else:
+                break  # nothing to gain beyond rounding
+            weights = model.weights if length == 1 else weights + length * step
+            margins, value = margins + length * along, reached
+        return weights, margins, penalty
+
+    def _model(
+        self,
+        columns: Columns,
+        derivative: np.ndarray,
+        gradient: np.ndarray,
+        weights: np.ndarray,
+    ) -> GramModel | ColumnModel:
+        """The quadratic that has value and derivatives of the mean loss at the weights."""
+        n, target = self.data.n_records, self.target
+        small = len(weights) <= MOST_IN_GRAM
+        match self.loss:
+            case Squared():
+                curvature = np.full(n, 1 / n)
+            case Logistic():
+                p = n * derivative + target
+                curvature = p * (1 - p) / n
+            case _:
+                p = n * derivative
+                p[np.arange(n), target] += 1
+                if small:
+                    return GramModel(
+                        columns.gram(lambda c, e: p[:, c] * ((c == e) - p[:, e]) / n),
+                        gradient,
+                        weights,
+                    )
+                # Twice the diagonal is above the whole matrix diag(p) - pp', row sums being zero.
+                curvature = 2 * p * (1 - p) / n
+        if small:
+            return GramModel(columns.gram(lambda c, e: curvature), gradient, weights)
+        return ColumnModel(columns, derivative, curvature, weights)
+
+    def _zeros(self) -> np.ndarray:
+        n, n_outputs = self.data.n_records, self.loss.n_outputs
+        return np.zeros(n if n_outputs == 1 else (n, n_outputs))
+
+    def _derivative(self, margins: np.ndarray) -> np.ndarray:
+        return self.loss.derivative(margins, self.target) / self.data.n_records
+
+    def _gradient(self, margins: np.ndarray) -> np.ndarray:
+        return self.data.rmatvec(self._derivative(margins)).ravel()
+
+
+def by_column(data: Dataset) -> Dataset:
+    """Return the same records with sparse storage in columns, which is then a copy."""
+    if not stored_sparse(data):
+        return data
+    return replace(data, storage=sparse.csc_array(data.storage))
+
+
+def _working_set(support: np.ndarray, steepness: np.ndarray) -> np.ndarray:
+    """The support and the steepest others, in increasing order.
+
+    As long as there is room, no more than the second derivative can be kept of.
+    """
+    most = max(MOST_IN_GRAM, len(support) + LEAST_WORKING)
+    size = min(max(LEAST_WORKING, 2 * len(support)), most, len(steepness))
+    ranked = steepness.copy()
+    ranked[support] = np.inf
+    return np.sort(np.argpartition(-ranked, size - 1)[:size])

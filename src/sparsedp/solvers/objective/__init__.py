@@ -1,0 +1,1 @@
+"""Perturbed objectives: objective perturbation and ADMM."""

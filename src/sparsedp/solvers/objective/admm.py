@@ -1,0 +1,235 @@
+"""ADMM for sparse penalties: noise in the smooth half, exact zeros in the other (admm.md)."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparsedp.data.dataset import Dataset
+from sparsedp.losses import Logistic, Loss, Multinomial, Squared
+from sparsedp.mechanisms import Curator
+from sparsedp.privacy import (
+    Perturb,
+    PublicFacts,
+    PublishedSchedule,
+    PureMinimize,
+    Schedule,
+    WangZhangMinimize,
+)
+from sparsedp.solvers.clipping import shrink
+from sparsedp.solvers.objective.l2_view import from_unit, l2_view, to_unit, usual_row_norm
+from sparsedp.solvers.objective.regularized import (
+    RegularizedObjective,
+    check_residual_clip,
+    check_start,
+)
+from sparsedp.solvers.solver import (
+    Solution,
+    check_calibration,
+    check_not_negative,
+    check_positive_integer,
+    check_size,
+)
+
+PENALTIES = ("l1", "l1/2")
+NOISES = ("gaussian", "pure")
+RECORDS_SHARE = 0.02
+"""Of the budget, for the number of records where that is private."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ADMM:
+    """Alternate between a noisy step on the loss and an exact one on a sparse penalty.
+
+    After Wang and Zhang (2020). The penalty's half of the alternation sees released numbers only,
+    so that any penalty costs nothing, and its weights, which have exact zeros, are the model. A bad
+    idea for many features: the noise has the size of a row in every weight.
+
+    Parameters
+    ----------
+    penalty : {"l1", "l1/2"}
+        Sum of absolute weights, or of their square roots: the latter shrinks large weights less.
+    threshold : float
+        Weights below this become zero in each step, in unit coordinates; the intercept does not.
+    n_steps : int
+        Alternations.
+    noise : {"gaussian", "pure"}
+        "gaussian" steps along a noisy gradient. "pure" minimizes a perturbed objective in each
+        step, as in the paper, with delta zero; it needs far more records.
+    row_norm : float or None
+        Bound on rows, as in :class:`ObjectivePerturbation`.
+    clip : float
+        Derivatives are clipped such that no record's gradient is longer than this times the row
+        norm ("gaussian"), or where the squared loss turns linear ("pure").
+    step_size : float
+        Of gradient steps at first, relative to one over the largest second derivative of the loss;
+        they become shorter where the released gradients show that they overshoot.
+    coupling : float
+        How firmly both halves are held together, in units of a mean loss ("gaussian" only).
+    gamma : float
+        Noise parameter of the paper ("published" only).
+    calibration : {"sound", "published"}
+        "published" takes the per-step cost of the paper; it goes with ``noise="pure"``.
+
+    Notes
+    -----
+    *Privacy.* "gaussian": every step is one Gaussian release of a sum of clipped gradients. "pure":
+    every step is one perturbed minimum with fresh noise. The rest is computed from releases.
+    """
+
+    penalty: str = "l1"
+    threshold: float = 0.1
+    n_steps: int = 40
+    noise: str = "gaussian"
+    row_norm: float | None = None
+    clip: float = 0.5
+    step_size: float = 0.5
+    coupling: float = 0.1
+    gamma: float = 1.0
+    calibration: str = "sound"
+
+    def __post_init__(self) -> None:
+        check_calibration(self.calibration)
+        check_positive_integer("n_steps", self.n_steps)
+        if self.penalty not in PENALTIES:
+            raise ValueError(f"penalty must be one of {PENALTIES}, got {self.penalty!r}")
+        if self.noise not in NOISES:
+            raise ValueError(f"noise must be one of {NOISES}, got {self.noise!r}")
+        check_residual_clip(self.clip)
+        for name in ("step_size", "coupling", "gamma"):
+            check_size(name, getattr(self, name))
+        check_not_negative("threshold", self.threshold)
+        check_size("row_norm", self.row_norm, optional=True)
+        if self.calibration == "published" and self.noise != "pure":
+            raise ValueError("the published calibration of ADMM goes with noise='pure'")
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What the published calibration leaves open."""
+        if self.calibration == "sound":
+            return ()
+        return (
+            "The guarantee of Wang and Zhang (2020) is for the exact minimum in every step, which "
+            "no computer finds; the small noise that is added here instead is not in the paper.",
+        )
+
+    def schedule(self, public: PublicFacts) -> Schedule | PublishedSchedule:
+        """Gradients and, where it is private, the number of records; or one minimum per step."""
+        check_start(public)
+        shape = "any" if public.n_outputs == 1 else "multinomial"
+        if self.calibration == "published":
+            if public.n_outputs > 1:
+                raise ValueError(
+                    "the published calibration of ADMM is for two classes; "
+                    "use calibration='sound' for more"
+                )
+            return PublishedSchedule((WangZhangMinimize(self.n_steps, self.gamma, shape),))
+        if self.noise == "pure":
+            request = PureMinimize(
+                self.n_steps, 1.0, None, shape, public.neighbors, public.n_outputs
+            )
+            return Schedule((request,))
+        if public.n_records is None:
+            return Schedule(
+                (
+                    Perturb(RECORDS_SHARE, name="records"),
+                    Perturb(1 - RECORDS_SHARE, name="gradients"),
+                )
+            )
+        return Schedule((Perturb(name="gradients"),))
+
+    def solve(self, data: Dataset, loss: Loss, curator: Curator) -> Solution:
+        """Alternate."""
+        seen = l2_view(data)
+        start = curator.public.initial_weights
+        w = np.zeros(curator.public.weights_shape) if start is None else from_unit(start, data)
+        z, u = w.copy(), np.zeros_like(w)
+        row_norm = usual_row_norm(seen, self.row_norm)
+        norms = seen.row_norms()  # private
+        n = self._n_records(data, curator) if self.noise == "gaussian" else 1.0  # released
+        pace = loss_curvature(loss) / self.step_size
+        before = g_before = w
+        for t in range(self.n_steps):
+            if self.noise == "gaussian":
+                g = self._gradient(seen, loss, w, norms, row_norm, curator) / n  # released
+                step = w - before
+                bend = float(np.vdot(g - g_before, step)) / max(float(np.vdot(step, step)), 1e-300)
+                if t > 0 and bend > 2 * pace:
+                    pace = bend  # steps that long would swing ever wider
+                before, g_before = w, g
+                w = (pace * w + self.coupling * (z - u) - g) / (pace + self.coupling)
+            else:
+                objective = RegularizedObjective(
+                    seen,
+                    loss,
+                    row_norm=seen.norm_bound if curator.noiseless else row_norm,
+                    clip=math.inf if curator.noiseless else self.clip,
+                    l1=0.0,
+                    relative_regularization=1.0,
+                    center=z - u,
+                )
+                w = curator.minimize(objective)  # released
+            z = self._shrink(w + u, data.n_features)
+            u = u + w - z
+        return Solution(weights=to_unit(z, data))
+
+    def _n_records(self, data: Dataset, curator: Curator) -> float:
+        if curator.public.n_records is not None:
+            return float(curator.public.n_records)
+        exact = np.array([float(data.n_records)])  # private
+        return max(1.0, float(curator.perturb(exact, 1.0, name="records")[0]))
+
+    def _gradient(
+        self,
+        seen: Dataset,
+        loss: Loss,
+        w: np.ndarray,
+        norms: np.ndarray,
+        row_norm: float,
+        curator: Curator,
+    ) -> np.ndarray:
+        r = loss.derivative(seen.matvec(w), seen.target)  # private
+        longest = self.clip * row_norm
+        if not curator.noiseless:
+            r, _ = shrink(r, norms, longest)
+        total = seen.rmatvec(r)  # private
+        noisy = curator.perturb(total, longest, share=1 / self.n_steps, name="gradients")
+        # Derivatives of a record add up to zero over the classes; what does not is noise.
+        return noisy if noisy.ndim == 1 else noisy - noisy.mean(axis=1, keepdims=True)
+
+    def _shrink(self, v: np.ndarray, n_features: int) -> np.ndarray:
+        """The penalty's half: minimize it plus the squared distance to v, entry by entry."""
+        threshold = soft_threshold if self.penalty == "l1" else half_threshold
+        shrunk = v.copy()
+        shrunk[:n_features] = threshold(v[:n_features], self.threshold)
+        return shrunk
+
+
+def loss_curvature(loss: Loss) -> float:
+    """Largest second derivative of a record's loss in its margins."""
+    match loss:
+        case Logistic():
+            return 0.25
+        case Squared():
+            return 1.0
+        case Multinomial():
+            return 0.5
+    raise ValueError(f"no curvature is known for {loss}")
+
+
+def soft_threshold(v: np.ndarray, threshold: float) -> np.ndarray:
+    """Minimize ``threshold * abs(z) + (z - v)^2 / 2``."""
+    return np.sign(v) * np.maximum(np.abs(v) - threshold, 0.0)
+
+
+def half_threshold(v: np.ndarray, threshold: float) -> np.ndarray:
+    """Minimize ``penalty * sqrt(abs(z)) + (z - v)^2 / 2``, whose solution is zero up to threshold.
+
+    The closed form of Xu et al. (2012); it jumps to two thirds of v where it leaves zero.
+    """
+    penalty = (threshold / 1.5) ** 1.5
+    kept = np.abs(v) > threshold
+    size = np.where(kept, np.abs(v), 1.0)
+    angle = np.arccos(np.minimum(penalty / 4 * (size / 3) ** -1.5, 1.0))
+    z = 2 / 3 * v * (1 + np.cos(2 * math.pi / 3 - 2 / 3 * angle))
+    return np.where(kept, z, 0.0)

@@ -1,0 +1,152 @@
+"""Objective perturbation: the minimum of a loss with a random linear term (proof: objective.md)."""
+
+import math
+from dataclasses import dataclass
+
+from sparsedp.data.dataset import Dataset
+from sparsedp.losses import Loss
+from sparsedp.mechanisms import Curator
+from sparsedp.privacy import KiferMinimize, Minimize, PublicFacts, PublishedSchedule, Schedule
+from sparsedp.solvers.objective.l2_view import from_unit, l2_view, to_unit, usual_row_norm
+from sparsedp.solvers.objective.regularized import (
+    RegularizedObjective,
+    check_residual_clip,
+    check_start,
+)
+from sparsedp.solvers.solver import (
+    Solution,
+    check_calibration,
+    check_not_negative,
+    check_size,
+)
+
+LARGEST_REGULARIZATION = 1e6
+"""Over the largest curvature of one record's loss; the smallest is one over it."""
+
+NOISELESS_REGULARIZATION = 0.1
+"""Without noise nothing asks for more; relative to the curvature of one record."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObjectivePerturbation:
+    """Minimize a loss with an elastic-net penalty and a random linear term.
+
+    The method of Chaudhuri et al. (2011) and Kifer et al. (2012), with tight accounting: one
+    release and no step size. A good choice when features are few or rows are short, as the noise
+    has the size of a row in every weight; for many features choose some first, see
+    :class:`TwoStage`. An L1 penalty makes weights exactly zero, but only one of about three times
+    the noise also silences the noise: :class:`Sparsifier` around it keeps a given number.
+
+    Parameters
+    ----------
+    l1 : float
+        Weight of the L1 penalty next to the sum of the records' losses; not on the intercept.
+    regularization : float or None
+        Of the quadratic penalty, over the largest curvature of one record's loss. It is part of
+        the guarantee. None takes as little as costs next to nothing at the given epsilon
+        (logistic loss: about the squared row norm over epsilon).
+    row_norm : float or None
+        Records whose row, constant column included, has a larger L2 norm count for less: their
+        loss is multiplied by the square of row_norm over their norm. None takes the declared norm
+        of the bounds, or else sqrt(n_columns / 2): a row in the unit box may be as long as
+        sqrt(n_columns), but few are.
+    clip : float
+        The squared loss is made linear beyond about this residual, in half target ranges, as
+        ``clip^2 log cosh(residual / clip)``.
+    calibration : {"sound", "published"}
+        "published" takes noise and regularization from Kifer et al. (2012).
+
+    Notes
+    -----
+    *Privacy.* The exact minimum for a Gaussian linear term is private since the term can make up
+    for a record's gradient; a little Gaussian noise on the computed minimum covers what it differs
+    from the exact one. Row norm, clip, penalties and regularization are public.
+    """
+
+    l1: float = 0.0
+    regularization: float | None = None
+    row_norm: float | None = None
+    clip: float = 0.5
+    calibration: str = "sound"
+
+    def __post_init__(self) -> None:
+        check_calibration(self.calibration)
+        check_not_negative("l1", self.l1)
+        check_size(
+            "regularization",
+            self.regularization,
+            optional=True,
+            least=1 / LARGEST_REGULARIZATION,
+            most=LARGEST_REGULARIZATION,
+        )
+        check_size("row_norm", self.row_norm, optional=True)
+        check_residual_clip(self.clip)
+        if self.calibration == "published" and self.regularization is not None:
+            raise ValueError("the published calibration sets the regularization itself: leave None")
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """Why the published guarantee is not proven."""
+        if self.calibration == "sound":
+            return ()
+        return (
+            "The noise of Kifer et al. (2012) is proven for adding or removing a record; "
+            "replacing one can change the gradient by twice as much.",
+        )
+
+    def schedule(self, public: PublicFacts) -> Schedule | PublishedSchedule:
+        """One minimum."""
+        return self.schedule_with_share(public, 1.0)
+
+    def schedule_with_share(
+        self, public: PublicFacts, share: float
+    ) -> Schedule | PublishedSchedule:
+        """One minimum that is to cost this share, or, published, this part of epsilon."""
+        shape = _shape(public)
+        check_start(public)
+        if self.calibration == "published":
+            if public.n_outputs > 1:
+                raise ValueError(
+                    "the published calibration of ObjectivePerturbation is for two classes or a "
+                    "number; use calibration='sound' for more classes"
+                )
+            return PublishedSchedule((KiferMinimize(shape, fraction=share),))
+        request = Minimize(
+            self.regularization, shape, public.neighbors, public.n_outputs, share=share
+        )
+        return Schedule((request,))
+
+    def solve(self, data: Dataset, loss: Loss, curator: Curator) -> Solution:
+        """Minimize once."""
+        if curator.public.loss not in (None, type(loss).__name__):
+            raise ValueError(f"planned for {curator.public.loss}, got {type(loss).__name__}")
+        seen = l2_view(data)
+        start = curator.public.initial_weights
+        objective = RegularizedObjective(
+            seen,
+            loss,
+            row_norm=seen.norm_bound if curator.noiseless else usual_row_norm(seen, self.row_norm),
+            clip=math.inf if curator.noiseless else self.clip,
+            l1=self.l1,
+            relative_regularization=self.regularization or NOISELESS_REGULARIZATION,
+            center=None if start is None else from_unit(start, data),
+        )
+        weights = curator.minimize(objective)  # released
+        if weights.ndim == 2 and self.l1 == 0:
+            # Adding the same to all classes changes no prediction: there is only noise in it.
+            weights = weights - weights.mean(axis=1, keepdims=True)
+        return Solution(weights=to_unit(weights, data))
+
+
+def _shape(public: PublicFacts) -> str:
+    """What the accountant may know about the loss; "any" covers labels and numbers."""
+    if public.n_outputs > 1:
+        return "multinomial"
+    match public.loss:
+        case "Logistic":
+            return "logistic"
+        case "Squared":
+            return "log_cosh"
+        case None:
+            return "any"
+    raise ValueError(f"ObjectivePerturbation does not know the loss {public.loss}")

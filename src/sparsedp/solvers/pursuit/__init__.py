@@ -1,0 +1,1 @@
+"""Pursuit: features chosen in a few rounds, fitted by whitened Newton steps (pursuit.md)."""

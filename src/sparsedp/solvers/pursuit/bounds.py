@@ -1,0 +1,105 @@
+"""Tighter bounds from private histograms: most declared bounds are far wider than the data."""
+
+import math
+
+import numpy as np
+
+from sparsedp.data.bounds import NARROWEST, Bounds
+from sparsedp.data.dataset import Dataset
+from sparsedp.privacy import Sensitivity
+from sparsedp.solvers.pursuit.moments import Moments
+
+N_LEVELS = 10
+"""Bounds shrink to 2**-10 of their width at most, about the middle ..."""
+
+N_END_LEVELS = 7
+"""... and to 2**-7 from one end: a few records far out may be what matters (cpusmall)."""
+
+TAIL = 0.05
+"""Part of the records that may be clipped on one side of a feature."""
+
+FIRST_MIDDLE_LEVEL = 2
+"""About the middle bounds shrink to a quarter or not at all: data that fill half of them have
+little to gain, and noise would cut off the tails of too many."""
+
+LOUDEST = TAIL
+"""A count of records is of use if its noise is below this part of all records."""
+
+
+def tightened(
+    data: Dataset, moments: Moments, n_records: float, share: float
+) -> tuple[Dataset, float]:
+    """Clip to privately released bounds.
+
+    Parameters
+    ----------
+    data : Dataset
+        In unit coordinates. Private.
+    moments : Moments
+        Where releases come from.
+    n_records : float
+        Released.
+    share : float
+        Of the Gaussian budget; half of it is left over where features are too many for histograms
+        of their own and one shape for all of them must do.
+
+    Returns
+    -------
+    data : Dataset
+        Clipped to bounds that are released, and mapped to their unit box.
+    unused : float
+        The share that is left.
+    """
+    d = data.n_features
+    # A record is in at most one level of each of the 3d histograms; a replaced one leaves it for
+    # another.
+    reach = Sensitivity(add_remove=math.sqrt(3 * d), replace_one=math.sqrt(6 * d))
+    deviation = moments.deviation(reach, share)
+    unused = 0.0
+    together = deviation > LOUDEST * n_records
+    counts = data.dyadic_counts(N_LEVELS, together=together)  # private
+    if together:
+        # Mean over features: each of the three rows of one record sums up to at most 1.
+        counts = counts / d
+        reach = Sensitivity(add_remove=math.sqrt(3), replace_one=math.sqrt(6))
+        share = unused = share / 2
+        deviation = moments.deviation(reach, share)
+    noisy = moments.release(counts, reach, share)  # released
+    bounds = _shrunk(data, _factors(noisy, deviation, n_records))
+    return data.tightened(bounds), unused
+
+
+def _factors(noisy: np.ndarray, deviation: float, n_records: float) -> np.ndarray:
+    """Fractions of the width to keep, from either bound or about the middle: (features, 3).
+
+    The smallest 2**-b beyond which few records lie, as far as noise lets us see it.
+    """
+    factors = np.ones(noisy.shape[:2])
+    for b in range(1, N_LEVELS + 1):
+        spread = deviation * math.sqrt(b)
+        if spread <= LOUDEST * n_records:
+            few = noisy[..., :b].sum(axis=-1) <= TAIL * n_records + spread
+            few[:, :2] &= b <= N_END_LEVELS
+            few[:, 2] &= b >= FIRST_MIDDLE_LEVEL
+            factors[few] = 2.0**-b
+    # Records cannot crowd at two places: believe the strongest claim.
+    strongest = np.argmin(factors, axis=1)[:, None] == np.arange(3)
+    return np.where(strongest, factors, 1.0)
+
+
+def _shrunk(data: Dataset, factors: np.ndarray) -> Bounds:
+    """The bounds in force, shrunk: a function of released and public numbers."""
+    lower, upper = data.bounds.arrays(data.n_features)
+    width = upper - lower
+    from_below, from_above, about_middle = np.broadcast_to(factors, (data.n_features, 3)).T
+    cut = (1 - about_middle) / 2 * width
+    new_lower = np.where(from_above < 1, upper - from_above * width, lower + cut)
+    new_upper = np.where(from_below < 1, lower + from_below * width, upper - cut)
+    # Bounds far from zero and close together are not to be told apart when they shrink; nor may any
+    # become narrower than bounds can be.
+    least = np.maximum(1e-9 * np.maximum(np.abs(lower), np.abs(upper)), NARROWEST)
+    blurred = ~(new_upper - new_lower >= least)
+    new_lower, new_upper = np.where(blurred, lower, new_lower), np.where(blurred, upper, new_upper)
+    if data.has_implicit_zeros or data.row_norm is not None:
+        new_lower, new_upper = np.minimum(new_lower, 0), np.maximum(new_upper, 0)
+    return Bounds(new_lower, new_upper, row_norm=data.row_norm, features=data.bounds.features)

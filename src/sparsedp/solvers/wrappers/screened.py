@@ -1,0 +1,312 @@
+"""Keep the features that matter before any solver runs (proof: screened.md)."""
+
+import math
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from sparsedp.data.bounds import Bounds
+from sparsedp.data.dataset import Dataset
+from sparsedp.data.sums.products import column_sums
+from sparsedp.losses import Logistic, Loss, Multinomial
+from sparsedp.losses.clip import clipped
+from sparsedp.mechanisms import Curator
+from sparsedp.mechanisms.narrowed import NarrowedCurator
+from sparsedp.privacy import (
+    Gaussians,
+    Perturb,
+    PublicFacts,
+    PublishedSchedule,
+    Schedule,
+    Select,
+    Selections,
+    Sensitivity,
+)
+from sparsedp.privacy.account.calibration import calibrate
+from sparsedp.solvers.clipping import shortened
+from sparsedp.solvers.frank_wolfe.frank_wolfe import FrankWolfe
+from sparsedp.solvers.solver import (
+    LEAST_SHARE,
+    Solution,
+    Solver,
+    check_positive_integer,
+    check_share,
+    refuse_initial_model,
+)
+from sparsedp.solvers.wrappers.certificate import (
+    REQUEST,
+    Certificate,
+    Safety,
+    Screen,
+    gradient_safety,
+    selection_safety,
+)
+
+NULL_SHARE = 0.02
+NORM_SHARE = 0.03
+"""Parts of the screening's budget for the null model and for the typical row norm."""
+
+ROW_NORM_BINS = 48
+"""Row norms are counted in bins whose ends grow by 2 ** (1/8)."""
+
+SHORTER_ROWS = 0.3
+"""Part of the rows that are left alone when rows are shrunk to a common length."""
+
+BETA = 0.05
+"""Failure probability of the safety statement in the record."""
+
+
+@dataclass(frozen=True)
+class _Null:
+    """The released constant model."""
+
+    weights: np.ndarray
+    reach: float
+    """Where its derivatives are clipped."""
+    n_records: float
+
+
+@dataclass(frozen=True)
+class Screened:
+    """Select ``n_keep`` features by one private look at all of them, then fit on these.
+
+    The look is the gradient at the model that is constant: how strongly each feature goes with what
+    the constant does not explain. A bad idea when features matter only jointly.
+
+    Parameters
+    ----------
+    solver : Solver
+        Fitted to the kept features.
+    n_keep : int or None
+        Features to keep; None keeps as many as the model may use.
+    share : float
+        Part of the (squared) budget that screening uses.
+    method : {"auto", "selection", "gradient"}
+        "selection" draws the features one by one (noise grows with the root of ``n_keep``),
+        "gradient" releases the whole gradient of length-clipped rows (noise grows with the typical
+        row length, ``n_keep`` does not matter). "auto" compares the two by public numbers.
+    certificate : Certificate or None
+        Release, after the fit, an upper bound on what dropping features has cost; the record's
+        notes then have it.
+
+    Notes
+    -----
+    *Privacy.* Selections of bounded range or Gaussian releases, calibrated together with what the
+    solver asks for.
+
+    *Safety.* With probability at least 1 - beta no dropped feature has a score above that of the
+    best possible cut by more than tau: :meth:`safety` says so before the fit, the notes of the
+    record after it.
+    """
+
+    solver: Solver = field(default_factory=FrankWolfe)
+    n_keep: int | None = None
+    share: float = 0.5
+    method: str = "auto"
+    certificate: Certificate | None = None
+
+    def __post_init__(self) -> None:
+        if self.n_keep is not None:
+            check_positive_integer("n_keep", self.n_keep)
+        check_share("share", self.share)
+        if self.method not in ("auto", "selection", "gradient"):
+            raise ValueError(
+                f"method must be 'auto', 'selection' or 'gradient', got {self.method!r}"
+            )
+        certified = 0.0 if self.certificate is None else self.certificate.share
+        if not self.share + certified <= 1 - LEAST_SHARE:
+            raise ValueError("screening and certificate leave nothing to the solver: lower a share")
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """Those of the inner solver."""
+        return self.solver.caveats
+
+    def schedule(self, public: PublicFacts) -> Schedule:
+        """Screening's requests, then the inner solver's at what remains."""
+        refuse_initial_model(public, "Screened")
+        kept = self._kept(public)
+        inner = self.solver.schedule(kept)
+        if isinstance(inner, PublishedSchedule):
+            raise ValueError("Screened needs a solver with calibration='sound'")
+        if not inner.total_share > 0:
+            raise ValueError(
+                f"Screened cannot share a budget with this {type(self.solver).__name__}: its noise "
+                "is pure and takes all of epsilon; choose another noise, such as "
+                "ADMM(noise='gaussian'), or another solver"
+            )
+        certified = 0.0 if self.certificate is None else self.certificate.share
+        unit = inner.total_share / (1 - self.share - certified)
+        screening = self.share * unit
+        look = 1 - NULL_SHARE - (NORM_SHARE if self._uses_gradient(public) else 0)
+        requests = (
+            Perturb((1 - look) * screening, name="screen_scale"),
+            Perturb(look * screening, name="screen")
+            if self._uses_gradient(public)
+            else Select(kept.n_features, look * screening, name="screen"),
+            *inner.requests,
+        )
+        if self.certificate is None:
+            return Schedule(requests)
+        return Schedule((*requests, Perturb(certified * unit, name=REQUEST)))
+
+    def solve(self, data: Dataset, loss: Loss, curator: Curator) -> Solution:
+        """Screen, then fit on what was kept."""
+        screen = self.screen(data, loss, curator)
+        kept = screen.kept
+        facts = self._kept(curator.public)
+        solution = self.solver.solve(data.features(kept), loss, NarrowedCurator(curator, facts))
+        weights = np.zeros(curator.public.weights_shape)
+        weights[kept] = solution.weights[: len(kept)]
+        weights[curator.public.n_features :] = solution.weights[len(kept) :]
+        bounds, path = _widened(solution.bounds, data, kept), solution.path
+        notes = (screen.sentence(), *solution.notes)
+        if self.certificate is not None:
+            view = data if bounds is None else data.tightened(bounds)
+            bound = self.certificate.release(view, loss, weights, kept, curator)
+            notes = (*notes, bound.sentence(screen.n_records))
+        return Solution(
+            weights=weights,
+            bounds=bounds,
+            path=None if path is None else replace(path, order=kept[path.order]),
+            notes=notes,
+        )
+
+    def safety(
+        self, public: PublicFacts, epsilon: float, delta: float, *, beta: float = BETA
+    ) -> Safety:
+        """What screening will promise at a budget, known before the fit.
+
+        Parameters
+        ----------
+        public : PublicFacts
+        epsilon, delta : float
+            The budget of the whole fit.
+        beta : float
+            Probability that the promise may fail.
+
+        Returns
+        -------
+        Safety
+            With ``tau`` in records: how many of them, each adding all that it may, outweigh the
+            noise. For the gradient method an upper limit, at the longest possible rows.
+        """
+        if not 0 < beta < 1:
+            raise ValueError(f"beta must be between 0 and 1, got {beta!r}")
+        event = calibrate(self.schedule(public), epsilon, delta)[1]
+        n_keep = self._kept(public).n_features
+        if isinstance(event, Selections):
+            noise = Sensitivity.of_scores(1.0).under(public.neighbors) / event.epsilon0
+            return selection_safety(noise, public.n_features, n_keep, beta)
+        assert isinstance(event, Gaussians)
+        reach = _row_reach(math.sqrt(public.n_columns), public)
+        noise = Sensitivity.of_sum(reach).under(public.neighbors) / event.mu
+        return gradient_safety(noise, public.n_features, n_keep, public.n_outputs, beta)
+
+    def screen(self, data: Dataset, loss: Loss, curator: Curator) -> Screen:
+        """Release which features are kept."""
+        public = curator.public
+        d, n_keep = public.n_features, self._kept(public).n_features
+        null = self._null_model(data, loss, curator)  # released
+        bound = null.reach
+        derivative = loss.derivative(data.matvec(null.weights), data.target)  # private
+        derivative = clipped(derivative, bound)
+        if self._uses_gradient(public):
+            norms = data.row_norms()  # private
+            norm = self._typical_norm(norms, public, curator)  # released
+            gradient = data.rmatvec((derivative.T * shortened(norms, norm)).T)  # private
+            reach = bound * _row_reach(norm, public)
+            scores = np.abs(curator.perturb(gradient, reach, name="screen"))  # released
+            kept = np.argsort(-_by_feature(scores)[:d], kind="stable")[:n_keep]
+            noise = curator.noise_level(reach, name="screen")
+            safety = gradient_safety(noise, d, n_keep, public.n_outputs, BETA)
+        else:
+            gradient = data.rmatvec(derivative)  # private
+            scores = _by_feature(np.abs(gradient))[:d]  # private
+            kept = curator.select_many(scores, bound, n_keep, name="screen")  # released
+            noise = curator.noise_level(bound, name="screen")
+            safety = selection_safety(noise, d, n_keep, BETA)
+        return Screen(np.sort(kept), safety, bound, null.n_records)
+
+    def _kept(self, public: PublicFacts) -> PublicFacts:
+        n_keep = public.n_nonzero if self.n_keep is None else self.n_keep
+        if n_keep > public.n_features:
+            raise ValueError(f"n_keep={n_keep} is more than the {public.n_features} features")
+        return replace(
+            public,
+            n_features=n_keep,
+            n_nonzero=min(public.n_nonzero, n_keep),
+        )
+
+    def _uses_gradient(self, public: PublicFacts) -> bool:
+        if self.method != "auto":
+            return self.method == "gradient"
+        # Noise at the cut: sqrt(k) ln d for selections, norm * sqrt(2 ln d) for the gradient.
+        # Rows of a unit box are rarely longer than a third of its half diagonal.
+        d, k = public.n_features, self._kept(public).n_features
+        return k * math.log(max(d, 2)) / 2 > d / 9
+
+    def _null_model(self, data: Dataset, loss: Loss, curator: Curator) -> _Null:
+        """The constant model, and where to clip its derivatives.
+
+        At zero weights a feature's mean would weigh in every score; the constant takes it out.
+        """
+        public = curator.public
+        null = np.zeros(public.weights_shape)
+        share = NULL_SHARE / (NULL_SHARE + (NORM_SHARE if self._uses_gradient(public) else 0))
+        if isinstance(loss, Logistic | Multinomial):
+            n_classes = max(2, public.n_outputs)
+            counts = np.bincount(data.target.astype(int), minlength=n_classes).astype(float)
+            # One record is in one class; a replaced record leaves one class for another.
+            one_hot = Sensitivity(add_remove=1.0, replace_one=math.sqrt(2))
+            counts = curator.perturb(counts, one_hot, share=share, name="screen_scale")
+            n = counts.sum()
+            logs = np.log(np.maximum(counts, 5.0))
+            constant = logs[1] - logs[0] if public.n_outputs == 1 else logs - logs.mean()
+            spread = math.inf
+        else:
+            y = data.target
+            moments = np.append(data.n_records, column_sums(np.column_stack([y, y**2])))  # private
+            # A record adds (1, y, y^2) with |y| <= 1. Replacing one moves the last two by at most
+            # (y - z)^2 (1 + (y + z)^2) <= 4 in square, at y = -z = 1.
+            three = Sensitivity(add_remove=math.sqrt(3), replace_one=2.0)
+            n, total, squares = curator.perturb(moments, three, share=share, name="screen_scale")
+            constant = float(np.clip(total / max(n, 1.0), -1, 1))
+            # Clipped at one standard deviation a residual says little more than its sign, but the
+            # noise is many times smaller than for the declared range.
+            spread = math.sqrt(max(squares / max(n, 1.0) - constant**2, 1e-4))
+        if public.intercept:
+            null[-1] = constant
+        bound = loss.derivative_bound(null)
+        n_records = float(n) if public.n_records is None else float(public.n_records)
+        return _Null(null, bound if curator.noiseless else min(bound, spread), n_records)
+
+    def _typical_norm(self, norms: np.ndarray, public: PublicFacts, curator: Curator) -> float:
+        """A length that most rows reach: longer rows are shrunk to it."""
+        longest = math.sqrt(public.n_columns)
+        ends = longest * 2.0 ** (-np.arange(ROW_NORM_BINS)[::-1] / 8)
+        bins = np.minimum(np.searchsorted(ends, norms), ROW_NORM_BINS - 1)
+        histogram = np.bincount(bins, minlength=ROW_NORM_BINS).astype(float)  # private
+        one_hot = Sensitivity(add_remove=1.0, replace_one=math.sqrt(2))
+        share = NORM_SHARE / (NULL_SHARE + NORM_SHARE)
+        noisy = curator.perturb(histogram, one_hot, share=share, name="screen_scale")  # released
+        total = np.cumsum(np.maximum(noisy, 0))
+        return float(ends[np.searchsorted(total, SHORTER_ROWS * total[-1])])
+
+
+def _row_reach(norm: float, public: PublicFacts) -> float:
+    """L2 bound on a record's gradient, for rows of this norm and derivatives of at most 1."""
+    return norm * (1 if public.n_outputs == 1 else math.sqrt(2))
+
+
+def _widened(bounds: Bounds | None, data: Dataset, kept: np.ndarray) -> Bounds | None:
+    """Bounds that the inner solver released for its features, the declared ones for the others."""
+    if bounds is None:
+        return None
+    lower, upper = (np.array(limits) for limits in data.bounds.arrays(data.n_features))
+    lower[kept], upper[kept] = bounds.arrays(len(kept))
+    return Bounds(lower, upper, row_norm=data.bounds.row_norm, features=data.bounds.features)
+
+
+def _by_feature(scores: np.ndarray) -> np.ndarray:
+    return scores if scores.ndim == 1 else scores.max(axis=1)

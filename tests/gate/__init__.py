@@ -1,0 +1,1 @@
+"""The entrance: cells, locality, and what messages may say."""

@@ -1,0 +1,1 @@
+"""The ledger: its file, its rules, its mathematics."""

@@ -1,0 +1,1 @@
+"""The door and the samplers behind it."""

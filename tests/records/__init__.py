@@ -1,0 +1,1 @@
+"""Sums over records in every layout, against slow references."""

@@ -1,0 +1,1 @@
+"""Each solver by itself: what it computes, and its notes."""

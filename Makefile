@@ -6,6 +6,7 @@
 # make kills   1,000 kill -9 while ledgers are made and charged, 1,000 into fits, and 32 processes on one ledger, in twenty minutes
 # make interrupts   how long Ctrl-C takes, at random times in fits and plans, in ten minutes
 # make fuzz   20,000 damaged files through the command line (FILES=N for others), and the kernel's fuzzer, in half an hour
+# make docs   every page and note as one site in build/docs/site; a link that leads nowhere is an error
 # make utility DATA=DIR   benchmarks/utility.md from the data sets in DIR, in about ten minutes
 # make bench [DATA=DIR]   benchmarks/results.md: speed and memory against others, in a quarter of an hour
 PYTHON ?= python3
@@ -16,7 +17,7 @@ JOBS ?= 2
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test check unit mutants laws sanitize fuzz-kernel kills interrupts fuzz fuzz-files install utility bench clean
+.PHONY: demo test check unit mutants laws sanitize fuzz-kernel kills interrupts fuzz fuzz-files install docs utility bench clean
 
 install: .venv/.installed
 .venv/.installed: pyproject.toml setup.py constraints.txt $(KERNELS)
@@ -73,6 +74,10 @@ fuzz: fuzz-files fuzz-kernel
 
 fuzz-files: install
 	$(BIN)/python -m tests.fuzz.files --files $(FILES)
+
+docs: install
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt mkdocs
+	$(BIN)/python docs/site/build.py
 
 utility: install
 	test -n "$(DATA)" || { echo "say where the data sets are: make utility DATA=DIR"; exit 2; }

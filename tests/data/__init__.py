@@ -1,0 +1,1 @@
+"""Files that released versions wrote: never changed, only added to."""

@@ -45,8 +45,8 @@ MUTANTS = [
     ),
     Mutant(
         LOSSES,
-        "group = Atoms((2 * k - count) * epsilon",
-        "group = Atoms((2 * k - count - 1) * epsilon",
+        "Atoms((2 * k - count) * epsilon",
+        "Atoms((2 * k - count - 1) * epsilon",
         ACCOUNTING,
     ),
     Mutant(

@@ -48,7 +48,7 @@ MUTANTS = [
     Mutant(STORE, '"BEGIN EXCLUSIVE" if write else "BEGIN"', '"BEGIN"', FILE),
     Mutant(STORE, "'EXTRA' if durable else 'OFF'", "'FULL' if durable else 'OFF'", FILE),
     Mutant(STORE, 'db.execute("PRAGMA journal_mode = DELETE")', "pass", FILE),
-    Mutant(STORE, "            os.fsync(handle)\n            os.link", "            os.link", POWER),
+    Mutant(STORE, "            os.fsync(handle)\n            # Before", "            # Before", POWER),
     Mutant(STORE, "            os.link(name, self.path)", "            os.replace(name, self.path)", FILE),
     Mutant(STORE, "            sync_folder(folder)\n        except FileExists", "        except FileExists", POWER),
     Mutant(STORE, "if found != VERSION or objects !=", "if found != VERSION and objects !=", FILE),

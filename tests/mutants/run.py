@@ -36,7 +36,7 @@ def every_mutant() -> list[tuple[str, Mutant]]:
     """All lists, each mutant with the name of its list."""
     found = []
     for module in pkgutil.iter_modules(tests.mutants.__path__):
-        if module.name not in ("mutant", "run"):
+        if module.name not in ("mutant", "run", "test_mutants"):
             mutants = importlib.import_module(f"tests.mutants.{module.name}").MUTANTS
             found += [(module.name, mutant) for mutant in mutants]
     return found

@@ -22,6 +22,7 @@ from shapes import SHAPES, generate
 from sklearn.linear_model import LogisticRegression
 
 from sparsedp.data.dataset import Dataset
+from sparsedp.data.sums.losses import gradient_sum
 from sparsedp.losses import Logistic
 from sparsedp.mechanisms import NoiselessCurator
 from sparsedp.privacy import PublicFacts
@@ -96,7 +97,7 @@ def compare(name, radius, others):
         curator = NoiselessCurator(public)
         solver = Lasso(radius=radius)
         seconds, solution = cpu_seconds(lambda s=solver, d=data, c=curator: s.solve(d, loss, c))
-        gradient = loss.gradient(data, solution.weights, 1.0) / len(y)
+        gradient = gradient_sum(data, loss, solution.weights, 1.0) / len(y)
         gap = L1Ball(radius).gap(solution.weights, gradient)
         used = np.count_nonzero(solution.weights[: X.shape[1]])
         kind = "with" if intercept else "without"

@@ -124,5 +124,5 @@ def public_facts(loss: str, neighbors: str, n_records: int) -> PublicFacts:
         n_outputs=LOSSES[loss].n_outputs,
         neighbors="add_remove" if neighbors == "add_remove" else "replace_one",
         n_records=n_records if neighbors == "replace_one" else None,
-        loss=type(LOSSES[loss]).__name__,
+        loss=LOSSES[loss],
     )

@@ -21,14 +21,14 @@ LABELS = {**fits.LABELS, "no noise": "GD, no noise"}
 
 @dataclass(frozen=True)
 class WatchedLogistic(Logistic):
-    """The logistic loss, noting its mean at every point where a solver asks for derivatives."""
+    """The logistic loss, noting its mean at every point where a solver asks for residuals."""
 
     seen: list[float] = field(default_factory=list, compare=False)
 
-    def derivative(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
+    def residual(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
         """As ever; margins are those of the weights of the current step."""
         self.seen.append(mean_loss(margins, target))
-        return super().derivative(margins, target)
+        return super().residual(margins, target)
 
 
 def mean_loss(margins: np.ndarray, target: np.ndarray) -> float:

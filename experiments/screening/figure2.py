@@ -32,23 +32,29 @@ no such gap.
 class Watch:
     """Notes the Wolfe gap of the mean loss at some of the points where steps are made."""
 
+    data: Dataset
     radius: float
     factor: float
     steps: frozenset[int]
     count: list[int] = field(default_factory=lambda: [0])
     seen: dict[int, float] = field(default_factory=dict)
+    margins: list[np.ndarray] = field(default_factory=list)
 
-    def note(self, loss: Loss, data: Dataset, weights: np.ndarray) -> None:
-        """Called at every step."""
+    def note(self, residual: np.ndarray) -> None:
+        """Called at every step, where residuals of the last margins are clipped."""
         self.count[0] += 1
         if self.count[0] in self.steps:
-            self.seen[self.count[0]] = self.factor * self.gap(loss, data, weights)
+            self.seen[self.count[0]] = self.factor * self.gap(self.margins[-1], residual)
 
-    def gap(self, loss: Loss, data: Dataset, weights: np.ndarray) -> float:
+    def gap(self, margins: np.ndarray, residual: np.ndarray) -> float:
         """The largest fall that the linearized loss promises in the ball, per record."""
-        derivative = loss.derivative(data.matvec(weights), data.target)
-        slopes = data.rmatvec(derivative)
-        return float(weights @ slopes + self.radius * np.abs(slopes).max()) / data.n_records
+        steepest = float(np.abs(self.data.rmatvec(residual)).max())
+        return (float(margins @ residual) + self.radius * steepest) / self.data.n_records
+
+    def null_gap(self, loss: Loss) -> float:
+        """The gap without weights."""
+        margins = np.zeros(self.data.n_records)
+        return self.gap(margins, loss.residual(margins, self.data.target))
 
 
 @dataclass(frozen=True)
@@ -57,10 +63,15 @@ class WatchedSquared(Squared):
 
     watch: Watch
 
-    def gradient(self, data: Dataset, weights: np.ndarray, bound: float) -> np.ndarray:
+    def residual(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
         """As ever."""
-        self.watch.note(self, data, weights)
-        return super().gradient(data, weights, bound)
+        self.watch.margins[:] = [margins]
+        return super().residual(margins, target)
+
+    def clipped(self, residual: np.ndarray, bound: float) -> np.ndarray:
+        """As ever: only a sum of gradients asks for it."""
+        self.watch.note(residual)
+        return super().clipped(residual, bound)
 
 
 @dataclass(frozen=True)
@@ -69,10 +80,15 @@ class WatchedLogistic(Logistic):
 
     watch: Watch
 
-    def gradient(self, data: Dataset, weights: np.ndarray, bound: float) -> np.ndarray:
+    def residual(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
         """As ever."""
-        self.watch.note(self, data, weights)
-        return super().gradient(data, weights, bound)
+        self.watch.margins[:] = [margins]
+        return super().residual(margins, target)
+
+    def clipped(self, residual: np.ndarray, bound: float) -> np.ndarray:
+        """As ever: only a sum of gradients asks for it."""
+        self.watch.note(residual)
+        return super().clipped(residual, bound)
 
 
 def trials(settings: dict[str, Any]) -> list[dict[str, Any]]:
@@ -90,7 +106,7 @@ def run(trial: dict[str, Any], settings: dict[str, Any], data: Any, seed: Any) -
     records = fits.drawn(trial["set"], trial["repetition"], settings)
     noted = np.unique(np.geomspace(1, settings["n_steps"], 40).round().astype(int))
     unit = records.half_range
-    watch = Watch(settings["radius"] / unit, unit**2, frozenset(noted.tolist()))
+    watch = Watch(records.data, settings["radius"] / unit, unit**2, frozenset(noted.tolist()))
     watched = WatchedSquared if trial["set"] == "linear" else WatchedLogistic
     records = replace(records, loss=watched(watch))
     calibration = "sound" if trial["steps"] == "sound" else "published"
@@ -98,7 +114,7 @@ def run(trial: dict[str, Any], settings: dict[str, Any], data: Any, seed: Any) -
     solver = fits.rule("every 1", calibration, records, settings)
     door = fits.curator(solver, records, settings, seed, exact)
     solver.solve(records.data, records.loss, door)
-    null = watch.factor * watch.gap(records.loss, records.data, np.zeros(records.data.n_columns))
+    null = watch.factor * watch.null_gap(records.loss)
     return {
         "iterations": " ".join(map(str, watch.seen)),
         "gaps": " ".join(f"{gap:.5g}" for gap in watch.seen.values()),

@@ -15,6 +15,7 @@ from scipy.special import logsumexp
 from scipy.stats import norm
 
 from sparsedp import BudgetExceeded, Ledger
+from sparsedp.losses import Logistic
 from sparsedp.privacy import PublicFacts, zcdp_rho
 from sparsedp.privacy.account.accountants import gaussian_delta, zcdp_delta
 from sparsedp.privacy.account.calibration import calibrate
@@ -198,7 +199,7 @@ FITS = {
 @pytest.mark.parametrize("each", FITS)
 def test_how_many_fits_go_into_a_budget(each):
     """100 features, 15 kept, in (3, 1e-5); the sum admits 30, 10 and 3."""
-    public = PublicFacts(n_features=100, n_nonzero=15, loss="Logistic")
+    public = PublicFacts(n_features=100, n_nonzero=15, loss=Logistic())
     for name, fits in FITS[each].items():
         events = calibrate(BY_NAME[name]().schedule(public), *each)
         cost = of_events(listed(*events), ALPHA, "add_remove")
@@ -214,7 +215,7 @@ def test_how_many_fits_go_into_a_budget(each):
 
 
 def test_a_union_ledger_admits_seven_fits_where_the_sum_admits_three():
-    public = PublicFacts(n_features=100, n_nonzero=15, loss="Logistic")
+    public = PublicFacts(n_features=100, n_nonzero=15, loss=Logistic())
     events = listed(*calibrate(BY_NAME["pursuit"]().schedule(public), 1.0, 1e-6))
     for rule, fits in (("sum", 3), ("union", 7)):
         ledger = Ledger(3.0, 1e-5, rule=rule)

@@ -28,6 +28,7 @@ from sparsedp.audit.lower_bound import (
 from sparsedp.audit.neighbours import cancelling_pair, dataset, flipped_label_pair, linear_pair
 from sparsedp.audit.targets import LOSSES, brisk, published, registered, screening_pair
 from sparsedp.cli import main
+from sparsedp.data.sums.losses import gradient_sum
 from sparsedp.losses import Logistic, Multinomial, Squared
 from sparsedp.mechanisms import NoiselessCurator, NoisyCurator
 from sparsedp.privacy import (
@@ -151,12 +152,12 @@ class EveryKind:
     def solve(self, data, loss, curator):
         w = np.zeros(curator.public.weights_shape)
         norm_bound = 0.5 * math.sqrt(len(w))
-        gradient = loss.gradient(data, w, 0.5)
+        gradient = gradient_sum(data, loss, w, 0.5)
         w = curator.perturb(gradient, norm_bound, share=0.5)
         curator.count(data.n_records, 3, 9)
         curator.select_many(np.abs(gradient), 0.5, 2)
         curator.select(np.abs(gradient), 0.5, excluded=np.array([1]))
-        w += curator.perturb(loss.gradient(data, w, 0.5), norm_bound, share=0.5)
+        w += curator.perturb(gradient_sum(data, loss, w, 0.5), norm_bound, share=0.5)
         return Solution(weights=w)
 
 
@@ -376,7 +377,7 @@ class ScaledByTheData:
     def solve(self, data, loss, curator):
         largest = np.abs(data.columns(np.arange(data.n_columns))).max(axis=0)
         w = np.zeros(curator.public.weights_shape)
-        k = curator.select(-loss.gradient(data, w, 0.5) / largest, 0.5, signed=True)
+        k = curator.select(-gradient_sum(data, loss, w, 0.5) / largest, 0.5, signed=True)
         w.flat[k % w.size] = 1 if k < w.size else -1
         return Solution(weights=w)
 

@@ -100,9 +100,9 @@ def test_what_is_not_a_number_contributes_nothing():
         Multinomial(2).clipped(rows, 0.5), [[0, 0], [0, 0], [-0.2, 0.5], [0.1, 0.2]]
     )
     margins = np.array([nan, inf, -inf])
-    np.testing.assert_allclose(Logistic().derivative(margins, np.zeros(3)), [0, 1, 0], atol=1e-300)
+    np.testing.assert_allclose(Logistic().residual(margins, np.zeros(3)), [0, 1, 0], atol=1e-300)
     margins = np.array([[nan, 0, 1], [inf, 0, 1], [-inf, 0, 0]])
-    found = Multinomial(3).derivative(margins, np.array([0, 1, 2]))
+    found = Multinomial(3).residual(margins, np.array([0, 1, 2]))
     np.testing.assert_allclose(found, [[0] * 3, [0] * 3, [0, 0.5, -0.5]], atol=1e-300)
 
 
@@ -223,7 +223,7 @@ class TestPublicModel:
         """Review finding: with a center of 1e5 nothing was released after the charge."""
         data = random_table("logistic", 200, 1).dataset()
         center = np.array([900.0, -300, 0, 0, 1, 0, 5])
-        objective = RegularizedObjective(data, Logistic(), 1.8, 0.5, l1, 1.0, center)
+        objective = RegularizedObjective(data, Logistic(), 1.8, l1, 1.0, center)
         w = objective.minimum(np.zeros(7), 0.3, 1e-8)
         g = objective.gradient(w) + 0.3 * (w - center)
         penalty = np.append(np.full(6, l1), 0.0)

@@ -258,7 +258,7 @@ class TestNoise:
 def objective_of(loss, l1=0.0, clip=0.5, n=150, seed=3):
     data = random_table(loss, n, seed).dataset("sparse")
     return RegularizedObjective(
-        data, LOSSES[loss], row_norm=1.8, clip=clip, l1=l1, relative_regularization=1.0
+        data, LOSSES[loss].bounded(clip), row_norm=1.8, l1=l1, relative_regularization=1.0
     )
 
 
@@ -417,7 +417,7 @@ class TestSolver:
         assert np.mean(found) >= 9
 
     def test_the_loss_that_was_planned_for_sets_the_shape(self):
-        shapes = {"Logistic": "logistic", "Squared": "log_cosh", None: "any"}
+        shapes = {Logistic(): "logistic", Squared(): "log_cosh", None: "any"}
         for loss, shape in shapes.items():
             public = PublicFacts(n_features=6, n_nonzero=3, loss=loss)
             (request,) = ObjectivePerturbation().schedule(public).requests
@@ -427,7 +427,7 @@ class TestSolver:
             ObjectivePerturbation().solve(
                 data,
                 Logistic(),
-                NoiselessCurator(PublicFacts(n_features=6, n_nonzero=3, loss="Squared")),
+                NoiselessCurator(PublicFacts(n_features=6, n_nonzero=3, loss=Squared())),
             )
 
     def test_impossible_settings(self):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from sparsedp.audit.replay import ControlFlowChanged
+from sparsedp.data.sums.losses import gradient_sum
 from sparsedp.privacy import Perturb, Schedule, Select, UnscheduledRelease
 from sparsedp.sets import L1Ball
 from sparsedp.solvers import FrankWolfe, Solution
@@ -25,7 +26,7 @@ class Plain:
     def solve(self, data, loss, curator):
         ball, w = L1Ball(10.0), np.zeros(curator.public.weights_shape)
         for t in range(self.n_steps):
-            bound = loss.derivative_bound(w)
+            bound = loss.residual_bound(w)
             scores = ball.scores(self.gradient(data, loss, w, bound))
             if self.stops(scores, t):
                 break
@@ -34,7 +35,7 @@ class Plain:
         return Solution(weights=self.finish(w, data))
 
     def gradient(self, data, loss, w, bound):
-        return loss.gradient(data, w, bound)
+        return gradient_sum(data, loss, w, bound)
 
     def reach(self, bound, data):
         return bound
@@ -53,7 +54,7 @@ class HalfTheReach(Plain):
 
 class ForgottenClipping(Plain):
     def gradient(self, data, loss, w, bound):
-        return data.rmatvec(3 * loss.derivative(data.matvec(w), data.target))
+        return data.rmatvec(3 * loss.residual(data.matvec(w), data.target))
 
 
 class DividedByNTwice(Plain):

@@ -190,13 +190,13 @@ def test_exact_number_of_records_in_the_gram_matrix_is_seen(monkeypatch):
 
 
 def test_exact_number_of_records_in_the_step_is_seen(monkeypatch):
-    honest = pursuit_response.LogisticResponse.__init__
+    honest = pursuit_response.TwoClassResponse.__init__
 
-    def bug(self, data, *rest):
-        honest(self, data, *rest)
+    def bug(self, loss, data, *rest):
+        honest(self, loss, data, *rest)
         self.n_records = data.n_records
 
-    monkeypatch.setattr(pursuit_response.LogisticResponse, "__init__", bug)
+    monkeypatch.setattr(pursuit_response.TwoClassResponse, "__init__", bug)
     with pytest.raises((ControlFlowChanged, AssertionError)):
         Setting("logistic", "add_remove").movements()
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sparsedp.data.sums.losses import gradient_sum, mean_loss
 from sparsedp.losses import Multinomial
 from sparsedp.sets import L0Ball, L1Ball, n_features_used
 from tests.cases import LOSSES, N_FEATURES, public_facts, random_table
@@ -20,17 +21,17 @@ def weights_for(loss, seed, size):
 def test_gradient_is_the_derivative_of_the_value(loss, layout):
     data = random_table(loss, 30, 1).dataset(layout)
     w = weights_for(loss, 2, 0.5)
-    gradient = LOSSES[loss].gradient(data, w, np.inf) / data.n_records
+    gradient = gradient_sum(data, LOSSES[loss], w, np.inf) / data.n_records
     for index in np.ndindex(w.shape):
         step = np.zeros_like(w)
         step[index] = 1e-6
-        rise = LOSSES[loss].value(data, w + step) - LOSSES[loss].value(data, w - step)
+        rise = mean_loss(data, LOSSES[loss], w + step) - mean_loss(data, LOSSES[loss], w - step)
         assert gradient[index] == pytest.approx(rise / 2e-6, abs=1e-7)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
 @given(seed=st.integers(0, 10_000), size=st.sampled_from([0.0, 0.1, 1.0, 5.0]))
-def test_derivative_bound_holds_at_corners_and_is_attained(loss, seed, size):
+def test_residual_bound_holds_at_corners_and_is_attained(loss, seed, size):
     random = np.random.default_rng(seed)
     w = weights_for(loss, seed, size)
     # The corners aligned with (differences of) weight columns have the largest margins.
@@ -42,9 +43,9 @@ def test_derivative_bound_holds_at_corners_and_is_attained(loss, seed, size):
     margins = corners @ w
     targets = {"logistic": [0, 1], "squared": [-1.0, 1.0], "multinomial": range(4)}[loss]
     largest = max(
-        np.abs(LOSSES[loss].derivative(margins, np.full(len(margins), y))).max() for y in targets
+        np.abs(LOSSES[loss].residual(margins, np.full(len(margins), y))).max() for y in targets
     )
-    bound = LOSSES[loss].derivative_bound(w)
+    bound = LOSSES[loss].residual_bound(w)
     assert largest <= bound + 1e-12
     if size == 0.0:
         assert largest == pytest.approx(bound)
@@ -55,7 +56,7 @@ def test_clipped_gradient_keeps_every_record_within_the_bound(loss):
     w = weights_for(loss, 4, 3.0)
     for seed in range(50):
         one = random_table(loss, 1, seed).dataset()
-        assert np.abs(LOSSES[loss].gradient(one, w, 0.2)).max() <= 0.2 + 1e-15
+        assert np.abs(gradient_sum(one, LOSSES[loss], w, 0.2)).max() <= 0.2 + 1e-15
 
 
 def test_two_class_multinomial_is_logistic():
@@ -64,13 +65,13 @@ def test_two_class_multinomial_is_logistic():
     two = np.column_stack([np.zeros_like(w), w])
     codes = random_table("logistic", 40, 1)
     margins = data.matvec(two)
-    derivative = Multinomial(2).derivative(margins, codes.y)
-    expected = LOSSES["logistic"].derivative(data.matvec(w), data.target)
+    derivative = Multinomial(2).residual(margins, codes.y)
+    expected = LOSSES["logistic"].residual(data.matvec(w), data.target)
     np.testing.assert_allclose(derivative[:, 1], expected, atol=1e-14)
 
 
 def test_multinomial_bound_at_zero():
-    assert Multinomial(10).derivative_bound(np.zeros((3, 10))) == pytest.approx(0.9)
+    assert Multinomial(10).residual_bound(np.zeros((3, 10))) == pytest.approx(0.9)
 
 
 def test_l1_ball_vertices_and_gap():

@@ -71,9 +71,9 @@ def test_multinomial_derivatives_depend_on_the_record_alone():
     """To the last bit, wherever the record stands; and they are right."""
     rng = np.random.default_rng(4)
     margins, target = 9 * rng.normal(size=(257, 11)), rng.integers(0, 11, 257)
-    whole = Multinomial(11).derivative(margins, target)
+    whole = Multinomial(11).residual(margins, target)
     for rows in (slice(0, 1), slice(3, 6), slice(100, 257), slice(None, None, -1), [5, 200, 7]):
-        alone = Multinomial(11).derivative(margins[rows], target[rows])
+        alone = Multinomial(11).residual(margins[rows], target[rows])
         assert alone.tobytes() == np.ascontiguousarray(whole[rows]).tobytes()
     exact = softmax(margins, axis=1)
     exact[np.arange(257), target] -= 1

@@ -8,6 +8,7 @@ from scipy import sparse
 from scipy.optimize import minimize
 
 from sparsedp import Bounds, SparseLogisticRegression
+from sparsedp.data.sums.losses import gradient_sum, mean_loss
 from sparsedp.mechanisms import KeyStream, NoiselessCurator, NoisyCurator
 from sparsedp.privacy import Budget
 from sparsedp.sets import L1Ball
@@ -22,8 +23,8 @@ def constrained_optimum(data, loss, radius):
 
     def value_and_gradient(parts):
         w = (parts[:size] - parts[size:]).reshape(shape)
-        gradient = LOSSES[loss].gradient(data, w, np.inf).ravel() / data.n_records
-        return LOSSES[loss].value(data, w), np.concatenate([gradient, -gradient])
+        gradient = gradient_sum(data, LOSSES[loss], w, np.inf).ravel() / data.n_records
+        return mean_loss(data, LOSSES[loss], w), np.concatenate([gradient, -gradient])
 
     found = minimize(
         value_and_gradient,
@@ -46,9 +47,9 @@ def test_without_noise_it_reaches_the_constrained_optimum(loss):
     data = random_table(loss, 120, 3).dataset()
     solver = FrankWolfe(radius=1.5, n_steps=4000)
     w = solver.solve(data, LOSSES[loss], NoiselessCurator(public_facts(loss, "add_remove", 0)))
-    value = LOSSES[loss].value(data, w.weights)
+    value = mean_loss(data, LOSSES[loss], w.weights)
     assert value == pytest.approx(constrained_optimum(data, loss, 1.5), abs=2e-4)
-    gap = L1Ball(1.5).gap(w.weights, LOSSES[loss].gradient(data, w.weights, np.inf))
+    gap = L1Ball(1.5).gap(w.weights, gradient_sum(data, LOSSES[loss], w.weights, np.inf))
     assert -1e-9 <= gap / data.n_records < 5e-3
     assert np.abs(w.weights).sum() <= 1.5 + 1e-9
 
@@ -61,7 +62,7 @@ def test_huge_budgets_come_close_to_no_noise(loss):
     budget = Budget(solver.schedule(public), epsilon=2000.0, delta=1e-6, neighbors="add_remove")
     noisy = solver.solve(data, LOSSES[loss], NoisyCurator(budget, public, KeyStream.from_seed(1)))
     exact = solver.solve(data, LOSSES[loss], NoiselessCurator(public))
-    values = [LOSSES[loss].value(data, model.weights) for model in (noisy, exact)]
+    values = [mean_loss(data, LOSSES[loss], model.weights) for model in (noisy, exact)]
     assert values[0] == pytest.approx(values[1], abs=0.01)
 
 

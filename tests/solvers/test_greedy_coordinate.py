@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
+from sparsedp.data.sums.losses import mean_loss
 from sparsedp.losses import Logistic, Squared
 from sparsedp.mechanisms import KeyStream, NoiselessCurator, NoisyCurator
 from sparsedp.privacy import Budget, PublicFacts
@@ -38,8 +39,9 @@ def test_without_noise_no_step_overshoots(loss):
     data = random_table(loss, 200, 4).dataset()
     public = public_facts(loss, "replace_one", 200)
     values = [
-        LOSSES[loss].value(
+        mean_loss(
             data,
+            LOSSES[loss],
             GreedyCoordinateDescent(n_steps=n_steps)
             .solve(data, LOSSES[loss], NoiselessCurator(public))
             .weights,

@@ -12,6 +12,7 @@ from sparsedp import SparseLinearRegression, SparseLogisticRegression
 from sparsedp._kernels.lasso import coordinate_reference
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
+from sparsedp.data.sums.losses import gradient_sum, mean_loss
 from sparsedp.losses import Logistic, Multinomial, Squared
 from sparsedp.mechanisms import NoiselessCurator
 from sparsedp.privacy import Budget, PublicFacts
@@ -52,10 +53,10 @@ def test_least_loss_in_the_ball(loss, layout, radius):
     data = random_table(loss, 120, 3).dataset(layout)
     w = fitted(Lasso(radius=radius, tolerance=1e-8), data, LOSSES[loss])
     assert np.abs(w).sum() <= radius * (1 + 1e-12)
-    gap = L1Ball(radius).gap(w, LOSSES[loss].gradient(data, w, np.inf) / data.n_records)
+    gap = L1Ball(radius).gap(w, gradient_sum(data, LOSSES[loss], w, np.inf) / data.n_records)
     assert -1e-12 <= gap <= 2e-8
     if layout == "dense":
-        value = LOSSES[loss].value(data, w)
+        value = mean_loss(data, LOSSES[loss], w)
         assert value == pytest.approx(constrained_optimum(data, loss, radius), abs=1e-6)
 
 
@@ -67,9 +68,11 @@ def test_layouts_agree_and_the_gap_is_certified(layout, intercept):
     exact = fitted(Lasso(radius=30), Dataset.clip(X, y, bounds, intercept=intercept), Logistic())
     data = Dataset.clip(layout(X), y, bounds, intercept=intercept)
     w = fitted(Lasso(radius=30), data, Logistic())
-    gap = L1Ball(30).gap(w, Logistic().gradient(data, w, 1.0) / 600)
+    gap = L1Ball(30).gap(w, gradient_sum(data, Logistic(), w, 1.0) / 600)
     assert gap <= 1e-6 * np.log(2)
-    assert Logistic().value(data, w) == pytest.approx(Logistic().value(data, exact), abs=1e-6)
+    assert mean_loss(data, Logistic(), w) == pytest.approx(
+        mean_loss(data, Logistic(), exact), abs=1e-6
+    )
     assert n_features_used(w, 900) == n_features_used(exact, 900)
 
 
@@ -98,7 +101,9 @@ def test_large_supports_need_no_matrix(goal, monkeypatch):
     monkeypatch.setattr(lasso_descent, "MOST_IN_GRAM", 0)
     w = fitted(Lasso(**goal), data, Logistic())
     np.testing.assert_allclose(w, exact, atol=2e-2)
-    assert Logistic().value(data, w) == pytest.approx(Logistic().value(data, exact), abs=1e-5)
+    assert mean_loss(data, Logistic(), w) == pytest.approx(
+        mean_loss(data, Logistic(), exact), abs=1e-5
+    )
 
 
 def test_squared_loss_of_scikit_learn():
@@ -122,7 +127,7 @@ def test_many_classes_with_and_without_the_matrix(monkeypatch):
     for limit, tolerance in ((2048, 1e-6), (0, 1e-4)):
         monkeypatch.setattr(lasso_descent, "MOST_IN_GRAM", limit)
         w = fitted(Lasso(radius=12.0, tolerance=tolerance), data, loss)
-        assert L1Ball(12.0).gap(w, loss.gradient(data, w, 1.0) / 300) <= 1.5 * tolerance
+        assert L1Ball(12.0).gap(w, gradient_sum(data, loss, w, 1.0) / 300) <= 1.5 * tolerance
 
 
 def test_inactive_constraint():
@@ -141,7 +146,7 @@ def test_path_has_the_wanted_number_of_features():
     for wanted in (1, 5, 20):
         w = fitted(Lasso(n_nonzero=wanted), data, Logistic())
         assert n_features_used(w, 200) == wanted
-        values.append(Logistic().value(data, w))
+        values.append(mean_loss(data, Logistic(), w))
     assert values == sorted(values, reverse=True)
     assert n_features_used(fitted(Lasso(), data, Logistic()), 200) == 7  # the estimator's
 
@@ -152,7 +157,7 @@ def test_equal_and_constant_columns():
     data = Dataset.clip(doubled, y, (0, 1))
     for radius in (5.0, 500.0):
         w = fitted(Lasso(radius=radius), data, Logistic())
-        assert L1Ball(radius).gap(w, Logistic().gradient(data, w, 1.0) / 200) <= 1e-6
+        assert L1Ball(radius).gap(w, gradient_sum(data, Logistic(), w, 1.0) / 200) <= 1e-6
 
 
 def test_extreme_records():
@@ -162,7 +167,7 @@ def test_extreme_records():
         data = Dataset.clip(X, y, 1.0)
         w = fitted(Lasso(radius=20.0), data, Logistic())
         assert np.isfinite(w).all()
-        assert L1Ball(20.0).gap(w, Logistic().gradient(data, w, 1.0) / 40) <= 1e-6
+        assert L1Ball(20.0).gap(w, gradient_sum(data, Logistic(), w, 1.0) / 40) <= 1e-6
     nobody = Dataset.clip(X[:0], np.zeros(0, dtype=int), 1.0)
     assert not fitted(Lasso(radius=20.0), nobody, Logistic()).any()
     constant = Dataset.clip(X, np.zeros(40), 1.0, target_bounds=(-1, 1))

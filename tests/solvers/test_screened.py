@@ -1,5 +1,7 @@
 """Screening: what it keeps, what it costs, and which settings it refuses."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.stats import binom
@@ -7,6 +9,7 @@ from scipy.stats import binom
 from sparsedp import Bounds, SparseLinearRegression, SparseLogisticRegression
 from sparsedp.audit.replay import RecordingCurator
 from sparsedp.data.dataset import Dataset
+from sparsedp.data.sums.losses import mean_loss
 from sparsedp.data.synthetic import khanna_screening, sparse_glm
 from sparsedp.losses import Logistic
 from sparsedp.mechanisms import KeyStream, NoiselessCurator, NoisyCurator
@@ -140,7 +143,7 @@ def test_certificate_bounds_every_model_it_speaks_of(loss):
     weights = np.zeros(public.weights_shape)
     weights[[1, 4, 6]] = random.normal(size=weights[[1, 4, 6]].shape) / 3
     door = NoiselessCurator(public)
-    value = LOSSES[loss].value
+    value = partial(mean_loss, loss=LOSSES[loss])
 
     slope = Certificate().release(data, LOSSES[loss], weights, kept, door).value
     largest = 0.0
@@ -149,13 +152,13 @@ def test_certificate_bounds_every_model_it_speaks_of(loss):
             moved = weights.copy()
             step = random.laplace(size=weights[dropped].shape) ** 3
             moved[dropped] += scale * step / np.abs(step).sum()
-            gain = 120 * (value(data, weights) - value(data, moved))
+            gain = 120 * (value(data, weights=weights) - value(data, weights=moved))
             largest = max(largest, gain / scale)
     assert 0.5 * slope < largest <= slope * (1 + 1e-9)
 
     gap = Certificate(radius=2.0).release(data, LOSSES[loss], weights, kept, door).value
     best = FrankWolfe(radius=2.0, n_steps=500).solve(data, LOSSES[loss], door).weights
-    gain = 120 * (value(data, weights) - value(data, best))
+    gain = 120 * (value(data, weights=weights) - value(data, weights=best))
     assert 0 < gain <= gap
     # At the optimum of the ball there is next to nothing left to gain.
     assert Certificate(radius=2.0).release(data, LOSSES[loss], best, kept, door).value < 0.02 * gap

@@ -8,6 +8,7 @@ import pytest
 from sparsedp.audit.replay import RecordingCurator
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
+from sparsedp.data.sums.losses import mean_loss
 from sparsedp.data.synthetic import sparse_glm
 from sparsedp.losses import Logistic, Multinomial, Squared
 from sparsedp.mechanisms import KeyStream, NoiselessCurator, NoisyCurator
@@ -58,31 +59,31 @@ def private_weights(solver, data, loss, public, seed, epsilon):
 @pytest.mark.parametrize("radius", [0.01, 0.4, 1.0, 5.0, 20.0])
 @pytest.mark.parametrize("loss", [Squared(), Logistic()])
 def test_ranges_of_one_record_are_exact(loss, radius):
-    rule = ScreeningRule.of(loss, radius, radius)
+    rule = loss.over_ball(radius)
     u = np.linspace(-radius, radius, 20001)
     targets = (-1.0, 1.0) if isinstance(loss, Squared) else (0.0, 1.0)
-    slopes = [loss.derivative(u, np.full_like(u, y)) for y in targets]
+    slopes = [loss.residual(u, np.full_like(u, y)) for y in targets]
     products = np.concatenate([u * slope for slope in slopes])
     gaps = np.concatenate([(u - v) * slope for slope in slopes for v in (-radius, radius)])
     for values, (low, high) in ((products, rule.product_range), (gaps, rule.gap_range)):
         assert low <= values.min() + 1e-12
         assert values.max() <= high + 1e-12
         assert (values.min(), values.max()) == pytest.approx((low, high), abs=1e-6 * radius)
-    assert np.abs(slopes).max() == pytest.approx(rule.derivative)
+    assert np.abs(slopes).max() == pytest.approx(rule.residual)
 
 
 @pytest.mark.parametrize("radius", [0.3, 2.0, 5.0])
 def test_ranges_of_a_multinomial_record_hold(radius):
     loss = Multinomial(4)
-    rule = ScreeningRule.of(loss, radius, radius)
+    rule = loss.over_ball(radius)
     random = np.random.default_rng(1)
     # Margins of a record are those of an L1 ball: its vertices, and random points of its surface.
     points = random.dirichlet(np.full(4, 0.3), 3000) * random.choice([-1, 1], (3000, 4))
     points = radius * np.vstack([points, np.eye(4), -np.eye(4)])
     target = random.integers(0, 4, len(points))
-    slope = loss.derivative(points, target)
+    slope = loss.residual(points, target)
     other = points[random.permutation(len(points))]
-    assert np.abs(slope).max() <= rule.derivative * (1 + 1e-12)
+    assert np.abs(slope).max() <= rule.residual * (1 + 1e-12)
     for values, (low, high) in (
         ((points * slope).sum(axis=1), rule.product_range),
         (((points - other) * slope).sum(axis=1), rule.gap_range),
@@ -198,7 +199,7 @@ def test_without_noise_screening_keeps_the_optimum_and_makes_zeros(screen_every)
     plain = FrankWolfe(radius=0.3, n_steps=2000).solve(data, loss, NoiselessCurator(public))
     solver = ScreenedFrankWolfe(radius=0.3, n_steps=2000, screen_every=screen_every)
     screened = solver.solve(data, loss, NoiselessCurator(public))
-    values = [loss.value(data, model.weights) for model in (plain, screened)]
+    values = [mean_loss(data, loss, model.weights) for model in (plain, screened)]
     assert values[1] == pytest.approx(values[0], abs=2e-5)
     assert np.count_nonzero(screened.weights[:30]) < 20
 

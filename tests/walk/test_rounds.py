@@ -19,6 +19,7 @@ from sparsedp.data.blocks.local import Machine
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.columns.transposed import by_columns, column_norms
 from sparsedp.data.dataset import Dataset
+from sparsedp.data.sums.losses import gradient_sum
 from sparsedp.losses import Logistic, Multinomial, Squared
 from sparsedp.mechanisms import KeyStream
 from sparsedp.mechanisms.samplers.exact import is_below
@@ -343,7 +344,7 @@ def test_a_score_is_one_number(loss, layout):
     for t, vertex in enumerate([3, size + 5, size - 1, 3, 0]):
         point = walk.moved(point, vertex)
         weights = ball.step_toward(weights, vertex, steps[t])
-        expected = ball.scores(loss.gradient(data, weights, reach))
+        expected = ball.scores(gradient_sum(data, loss, weights, reach))
         every = walk.ask([(point, entry) for entry in range(size)], [point])
         np.testing.assert_allclose(every, expected, rtol=1e-12, atol=1e-12)
         assert walk.scores(point).tobytes() == np.array(every).tobytes()

@@ -45,7 +45,7 @@ class Pair:
             neighbors=self.neighbors,
             n_records=self.one.n_records if self.neighbors == "replace_one" else None,
             row_norm=self.one.row_norm,
-            loss=type(loss).__name__,
+            loss=loss,
         )
 
     def swapped(self) -> "Pair":

@@ -51,7 +51,7 @@ def public_facts(settings: Settings, data: Dataset, loss: Loss) -> PublicFacts:
         n_records=data.n_records if settings.neighbors == "replace_one" else None,
         row_norm=data.bounds.row_norm,
         half_width=float(np.median(data.unit_map.half_width)),
-        loss=type(loss).__name__,
+        loss=loss,
         initial_weights=initial_weights(settings.initial_model, data, loss.n_outputs),
     )
 

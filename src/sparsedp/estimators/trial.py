@@ -10,7 +10,7 @@ from sparsedp.data.sums.products import column_sums
 from sparsedp.estimators.fit import describe, public_facts
 from sparsedp.estimators.grid import Candidate
 from sparsedp.estimators.settings import Settings
-from sparsedp.losses import Logistic, Loss, Multinomial
+from sparsedp.losses.loss import Loss, squared_error
 from sparsedp.mechanisms import KeyStream, NoisyCurator
 from sparsedp.privacy import (
     Budget,
@@ -103,14 +103,6 @@ class Trial:
         if solution.bounds is not None:
             data = data.tightened(solution.bounds)
         margins, target = data.matvec(solution.weights), data.target
-        loss, known = self.problem.loss, ~np.isnan(margins)
-        # Probability minus label, by kernels that see nothing but the record.
-        if isinstance(loss, Logistic):
-            scores = 1 - loss.derivative(margins, target) ** 2
-        elif isinstance(loss, Multinomial):
-            scores = 1 - sum((loss.derivative(margins, target) ** 2).T) / 2
-            known = known.all(axis=1)
-        else:
-            scores = 1 - (np.clip(margins, -1, 1) - target) ** 2 / 4
+        scores = 1 - squared_error(self.problem.loss, margins, target)
         # Weights that are not finite leave some records without a score: they add nothing.
-        return float(column_sums(np.where(known & (scores >= 0), np.minimum(scores, 1), 0)))
+        return float(column_sums(np.where(scores >= 0, np.minimum(scores, 1), 0)))

@@ -1,53 +1,52 @@
-"""Losses: derivative, gradient, and bounds on both.
+"""Losses, one file each: value, residual, curvature and their bounds for one record, with proofs.
 
-Every loss acts on margins (records times weights) in unit coordinates, and sums over records:
-the number of records is private under add/remove, so nothing divides by it.
+A new loss is a file here and a line in `BY_NAME`; ``loss.py`` says what it has to promise.
 """
 
-from typing import Protocol
+from collections.abc import Callable
 
-import numpy as np
-
-from sparsedp.data.dataset import Dataset
+from sparsedp.losses.log_cosh import LogCosh
 from sparsedp.losses.logistic import Logistic
+from sparsedp.losses.loss import (
+    CompiledWalk,
+    Lipschitz,
+    Loss,
+    Perturbable,
+    ScalingBound,
+    StronglyConvex,
+)
 from sparsedp.losses.multinomial import Multinomial
 from sparsedp.losses.squared import Squared
 
-__all__ = ["Logistic", "Loss", "Multinomial", "Squared"]
+__all__ = [
+    "BY_NAME",
+    "CompiledWalk",
+    "Lipschitz",
+    "LogCosh",
+    "Logistic",
+    "Loss",
+    "Multinomial",
+    "Perturbable",
+    "ScalingBound",
+    "Squared",
+    "StronglyConvex",
+    "from_record",
+]
+
+BY_NAME: dict[str, Callable[..., Loss]] = {
+    "Logistic": Logistic,
+    "Multinomial": Multinomial,
+    "Squared": Squared,
+}
+"""Losses that a model can be fitted with, by the name that a record gives them."""
 
 
-class Loss(Protocol):
-    """What a solver asks of a loss."""
-
-    @property
-    def n_outputs(self) -> int:
-        """Columns of the weights: 1, or one per class."""
-        ...
-
-    def derivative(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
-        """Derivative of each record's loss in its margins (private)."""
-        ...
-
-    def derivative_bound(self, weights: np.ndarray) -> float:
-        """Largest absolute derivative over the unit box at these (released) weights: public."""
-        ...
-
-    def clipped(self, derivative: np.ndarray, bound: float) -> np.ndarray:
-        """Derivatives with no entry beyond ``bound``, in place (private)."""
-        ...
-
-    def losses(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
-        """Loss of each record (private)."""
-        ...
-
-    def gradient(self, data: Dataset, weights: np.ndarray, bound: float) -> np.ndarray:
-        """Sum of the records' gradients (private), derivatives clipped to ``bound``.
-
-        The clipping makes the bound true whatever the data and the rounding: a record in the unit
-        box moves no entry by more than ``bound``.
-        """
-        ...
-
-    def value(self, data: Dataset, weights: np.ndarray) -> float:
-        """Mean loss (private)."""
-        ...
+def from_record(described: dict[str, object]) -> Loss:
+    """The loss that a record names, with its settings; ValueError if there is none such."""
+    kind = BY_NAME.get(str(described.get("name")))
+    if kind is None:
+        raise ValueError(f"unknown loss {described.get('name')!r:.40}")
+    try:
+        return kind(**{key: value for key, value in described.items() if key != "name"})
+    except TypeError:
+        raise ValueError(f"{described['name']} does not have these settings") from None

@@ -1,25 +1,47 @@
 """Multinomial logistic loss: one joint model for more than two classes."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import expit, logsumexp, softmax
 
 from sparsedp._kernels import COMPILED
-from sparsedp.data.dataset import Dataset
-from sparsedp.losses.sums import GradientSum, LossSum
+from sparsedp.losses.loss import BallBounds
 
 if COMPILED:
     from sparsedp._kernels.sums import slopes as kernel
 else:
     from sparsedp._kernels.sums import slopes_reference as kernel
 
+LEAST_SHARE = 1e-9
+"""Of a class, where probabilities are turned into margins."""
+
 
 @dataclass(frozen=True)
 class Multinomial:
-    """Cross-entropy of the softmax; weights have one column per class."""
+    """Cross-entropy of the softmax; weights have one column per class.
+
+    With p the probabilities and e_y the label, the residual is p - e_y, whose squared norm
+    ||p||^2 + 1 - 2 p_y is at most 2. The second derivative is H = diag(p) - pp'. Four bounds on it,
+    each for another purpose:
+
+    * along one margin it is p (1 - p) <= 1/4;
+    * its largest eigenvalue is at most 1/2 (Gershgorin: p (1 - p) + p sum of the others);
+    * where all margins are equal its non-zero eigenvalues are 1/K;
+    * clipped residuals move by at most sqrt(1/2) times the margins: shrinking to the largest entry
+      has a Jacobian of norm at most sqrt 2, and H one of at most 1/2.
+    """
 
     n_classes: int
+
+    task = "multinomial"
+    curvature_bound = 0.5
+    margin_curvature_bound = 0.25
+    residual_lipschitz = math.sqrt(0.5)
+    lipschitz = math.sqrt(2)
+    shape = "multinomial"
+    walk_name = "multinomial"
 
     def __post_init__(self) -> None:
         if self.n_classes < 2:
@@ -30,18 +52,43 @@ class Multinomial:
         """Columns of the weights."""
         return self.n_classes
 
-    def derivative(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
-        """Derivative of each record's loss in its margins: probabilities minus the label's.
+    @property
+    def typical_curvature(self) -> float:
+        """That of equal probabilities."""
+        return 1 / self.n_classes
 
-        A function of the record alone, to the last bit, and the same whatever the machine.
-        """
+    def value(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """Loss of each record (private)."""
+        return logsumexp(margins, axis=1) - margins[np.arange(len(target)), target]
+
+    def residual(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """Probabilities minus the label's (private)."""
         margins = np.ascontiguousarray(margins, dtype=np.float64)
-        derivative = np.empty_like(margins)
-        kernel.multinomial(margins, np.ascontiguousarray(target, dtype=np.int64), derivative)
-        return derivative
+        residual = np.empty_like(margins)
+        kernel.multinomial(margins, np.ascontiguousarray(target, dtype=np.int64), residual)
+        return residual
 
-    def derivative_bound(self, weights: np.ndarray) -> float:
-        """Largest absolute entry of any derivative over all records in the unit box.
+    def curvature(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """diag(p) - pp' of each record (private)."""
+        p = self.residual(margins, target)
+        p[np.arange(len(p)), target] += 1
+        hessian = -p[:, :, None] * p[:, None, :]
+        k = np.arange(p.shape[1])
+        hessian[:, k, k] += p
+        return hessian
+
+    def clipped(self, residual: np.ndarray, bound: float) -> np.ndarray:
+        """Residuals scaled down to ``bound``, in place.
+
+        A record's residual is shrunk as a whole: clipping entry by entry would leave it with a
+        sum other than zero, that is, pulling all classes up or down together. What is not a number
+        becomes zero.
+        """
+        kernel.limit_whole(residual, bound)
+        return residual
+
+    def residual_bound(self, weights: np.ndarray) -> float:
+        """Largest absolute entry of any residual over the unit box.
 
         Two margins of a record differ by at most the L1 distance of their weight columns, which
         bounds every probability from below and above. Entry c is at most 1 - p_c (label c) or p_c
@@ -53,24 +100,30 @@ class Multinomial:
         most = 1 / np.exp(-distance).sum(axis=1)
         return float(max((1 - least).max(), most.max()))
 
-    def clipped(self, derivative: np.ndarray, bound: float) -> np.ndarray:
-        """Derivatives scaled down to ``bound``, in place.
+    def mean(self, margins: np.ndarray) -> np.ndarray:
+        """Probabilities of the classes."""
+        return softmax(margins, axis=-1)
 
-        A record's derivative is shrunk as a whole: clipping entry by entry would leave it with a
-        sum other than zero, that is, pulling all classes up or down together. What is not a number
-        becomes zero.
+    def link(self, mean: np.ndarray | float) -> np.ndarray:
+        """Logarithms of the probabilities, which add up to zero."""
+        logs = np.log(np.maximum(mean, LEAST_SHARE))
+        return logs - logs.mean(axis=-1, keepdims=True)
+
+    def bounded(self, clip: float) -> "Multinomial":
+        """Residuals are bounded already."""
+        return self
+
+    def over_ball(self, radius: float) -> BallBounds:
+        """Bounds where the absolute margins of a record add up to at most the radius.
+
+        The least probability is then that of one margin at -radius beside zeros.
         """
-        kernel.limit_whole(derivative, bound)
-        return derivative
-
-    def gradient(self, data: Dataset, weights: np.ndarray, bound: float) -> np.ndarray:
-        """Sum of the records' gradients (private), derivatives scaled down to ``bound``."""
-        return data.total(GradientSum(self, weights, bound))
-
-    def losses(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
-        """Loss of each record (private)."""
-        return logsumexp(margins, axis=1) - margins[np.arange(len(target)), target]
-
-    def value(self, data: Dataset, weights: np.ndarray) -> float:
-        """Mean loss (private): for non-private references and tests."""
-        return float(data.total(LossSum(self, weights)) / data.n_records)
+        least = float(expit(-radius - math.log(self.n_outputs - 1)))
+        most = 1 - least
+        return BallBounds(
+            residual=most,
+            product_range=(-radius * most, radius * most),
+            gap_range=(-2 * radius * most, 2 * radius * most),
+            stiffness=1 / (2 * math.sqrt(least)),
+            stated_residual=most,
+        )

@@ -1,50 +1,84 @@
 """Squared loss, targets mapped to [-1, 1]."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from sparsedp.data.dataset import Dataset
 from sparsedp.losses.clip import clipped
-from sparsedp.losses.sums import GradientSum, LossSum
+from sparsedp.losses.log_cosh import LogCosh
+from sparsedp.losses.loss import BallBounds
 
 
 @dataclass(frozen=True)
 class Squared:
     """Half the squared residual, in units of half the declared target range.
 
-    Solvers clip residuals to a public bound, which makes it Huber's loss: without that one record
-    could move the gradient without limit.
+    The residual is margin - target: not bounded where margins are not, so the loss is not
+    `Lipschitz`. Solvers clip residuals to a public bound, which makes it Huber's loss: without that
+    one record could move the gradient without limit. The curvature is 1 everywhere.
     """
 
-    @property
-    def n_outputs(self) -> int:
-        """Columns of the weights."""
-        return 1
+    task = "linear"
+    n_outputs = 1
+    n_classes = None
+    typical_curvature = 1.0
+    curvature_bound = 1.0
+    margin_curvature_bound = 1.0
+    residual_lipschitz = 1.0
+    shape = "log_cosh"  # what `bounded` makes of it
+    walk_name = "squared"
 
-    def derivative(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
-        """Derivative of each record's loss in its prediction: the residual."""
+    def value(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """Loss of each record (private)."""
+        return (margins - target) ** 2 / 2
+
+    def residual(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """Prediction minus target (private)."""
         return margins - target
 
-    def derivative_bound(self, weights: np.ndarray) -> float:
-        """Largest absolute residual over all records in the unit box, at these weights.
+    def curvature(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """One."""
+        return np.ones_like(margins)
+
+    def clipped(self, residual: np.ndarray, bound: float) -> np.ndarray:
+        """Residuals clipped to ``bound``, in place; NaN becomes zero."""
+        return clipped(residual, bound)
+
+    def residual_bound(self, weights: np.ndarray) -> float:
+        """Largest absolute residual over the unit box.
 
         A prediction is at most ||w||_1 and a target at most 1 in absolute value.
         """
         return float(1 + np.abs(weights).sum())
 
-    def clipped(self, derivative: np.ndarray, bound: float) -> np.ndarray:
-        """Derivatives clipped to ``bound``, in place; NaN becomes zero."""
-        return clipped(derivative, bound)
+    def mean(self, margins: np.ndarray) -> np.ndarray:
+        """The margin itself."""
+        return margins
 
-    def gradient(self, data: Dataset, weights: np.ndarray, bound: float) -> np.ndarray:
-        """Sum of the records' gradients (private), derivatives clipped to ``bound``."""
-        return data.total(GradientSum(self, weights, bound))
+    def link(self, mean: np.ndarray | float) -> np.ndarray:
+        """The mean itself."""
+        return np.clip(mean, -1.0, 1.0)
 
-    def losses(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
-        """Loss of each record (private)."""
-        return (margins - target) ** 2 / 2
+    def bounded(self, clip: float) -> "Squared | LogCosh":
+        """A loss that is squared for small residuals and linear for large ones.
 
-    def value(self, data: Dataset, weights: np.ndarray) -> float:
-        """Mean loss (private): for non-private references and tests."""
-        return float(data.total(LossSum(self, weights)) / data.n_records)
+        Itself for an infinite clip, where nothing has to be bounded.
+        """
+        return self if math.isinf(clip) else LogCosh(clip)
+
+    def over_ball(self, radius: float) -> BallBounds:
+        """Bounds where no absolute margin exceeds the radius.
+
+        u (u - y) is least for y = 1 at u = 1/2 and (u - v)(u - y) for v = -radius, y = 1 at
+        u = (1 - radius)/2, or at the end of the range; largest at opposite ends.
+        """
+        most = radius + 1.0
+        at, at_gap = min(0.5, radius), min((1 - radius) / 2, radius)
+        return BallBounds(
+            residual=most,
+            product_range=(at * (at - 1), radius * most),
+            gap_range=((at_gap + radius) * (at_gap - 1), 2 * radius * most),
+            stiffness=1.0,
+            stated_residual=radius,  # the target is left out there
+        )

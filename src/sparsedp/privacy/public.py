@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sparsedp.losses.loss import Loss
 from sparsedp.privacy.neighbors import Neighbors
 
 LARGEST_WEIGHT = 1e12
@@ -32,8 +33,8 @@ class PublicFacts:
         Declared L2 bound of a record's features.
     half_width : float
         Half the width of the bounds of a feature, in declared units: the median over features.
-    loss : str or None
-        Class of the loss that will be minimized, such as "Logistic"; None if that is left open.
+    loss : Loss or None
+        What will be minimized; None if that is left open.
     initial_weights : ndarray or None
         Weights of a public model to start from, in unit coordinates; of ordinary size.
     """
@@ -46,7 +47,7 @@ class PublicFacts:
     n_records: int | None = None
     row_norm: float | None = None
     half_width: float = 1.0
-    loss: str | None = None
+    loss: Loss | None = None
     initial_weights: np.ndarray | None = None
 
     def __post_init__(self) -> None:

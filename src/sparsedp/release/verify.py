@@ -15,6 +15,7 @@ import numpy as np
 
 from sparsedp import solvers
 from sparsedp.data.files.opened import parse_json, read_text
+from sparsedp.losses import from_record
 from sparsedp.privacy.ledger import Ledger, LedgerError, Receipt
 from sparsedp.privacy.public import PublicFacts
 from sparsedp.privacy.published.published import PublishedSchedule
@@ -30,8 +31,6 @@ KINDS = {
     "PureMinimize": "PureMinima",
 }
 """The release that each request of a schedule becomes."""
-
-LOSSES = {"Logistic": "binary", "Multinomial": "multinomial", "Squared": "linear"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,8 +129,11 @@ def _consistent(model: PublishedModel) -> list[str]:
         found.append("Model and record differ in what was declared about the target.")
     if record["model"]["n_features"] != model.n_features:
         found.append("Model and record differ in the number of features.")
-    if LOSSES.get(record["loss"]["name"], model.task) != model.task:
-        found.append("The loss in the record does not belong to this kind of model.")
+    try:
+        if from_record(record["loss"]).task != model.task:
+            found.append("The loss in the record does not belong to this kind of model.")
+    except ValueError:
+        found.append("The record names a loss that does not exist, or not with these settings.")
     if record["calibration"] == "sound" and _mentions(record["solver"], "published"):
         found.append("The solver was set to published noise, and the record says 'sound'.")
     return found
@@ -157,7 +159,7 @@ def _against_schedule(model: PublishedModel) -> list[str]:
         neighbors=record["neighbors"],
         n_records=1000 if record["neighbors"] == "replace_one" else None,
         row_norm=record["bounds"].get("row_norm"),
-        loss=record["loss"]["name"],
+        loss=from_record(record["loss"]),
     )
     if record["model"].get("from_public_model"):
         object.__setattr__(facts, "initial_weights", np.zeros(facts.weights_shape))

@@ -94,6 +94,11 @@ class Solver(Protocol):
     """
 
     @property
+    def needs(self) -> tuple[type, ...]:
+        """What a loss must promise beyond `Loss` (protocols of ``losses/loss.py``)."""
+        ...
+
+    @property
     def caveats(self) -> tuple[str, ...]:
         """Why the guarantee is not proven, in sentences for the record; empty if it is."""
         ...
@@ -111,6 +116,20 @@ def check_calibration(calibration: str) -> None:
     """Raise ValueError unless it is a known calibration."""
     if calibration not in CALIBRATIONS:
         raise ValueError(f"calibration must be one of {CALIBRATIONS}, got {calibration!r}")
+
+
+def check_needs(solver: Solver, public: PublicFacts) -> None:
+    """Raise ValueError unless the loss, where it is known, promises what the solver needs."""
+    if public.loss is None:
+        return
+    for need in solver.needs:
+        if not isinstance(public.loss, need):
+            what = (need.__doc__ or "").partition("\n")[0].rstrip(".").lower()
+            raise ValueError(
+                f"{type(solver).__name__} needs of a loss ({need.__name__}): {what}. "
+                f"{type(public.loss).__name__} does not promise that: take another solver, "
+                "such as 'pursuit'"
+            )
 
 
 def refuse_initial_model(public: PublicFacts, solver: str) -> None:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsedp.data.dataset import Dataset
-from sparsedp.losses import Logistic, Loss, Multinomial
+from sparsedp.data.sums.losses import gradient_sum
+from sparsedp.losses import Loss
 from sparsedp.mechanisms import Curator
 from sparsedp.privacy import Perturb, PublicFacts, Schedule, Select
 from sparsedp.solvers.solver import (
@@ -37,7 +38,7 @@ class GreedyCoordinateDescent:
         In units of one over the largest possible curvature, that of a feature at its bounds in
         every record. One never overshoots; features that vary less bear more.
     clip : float
-        Derivatives beyond this are clipped.
+        Residuals beyond this are clipped.
     select_share : float
         Part of the budget for choosing coordinates; the rest is for the steps.
 
@@ -51,6 +52,8 @@ class GreedyCoordinateDescent:
     step_size: float = 1.0
     clip: float = 0.5
     select_share: float = 0.7
+
+    needs = ()
 
     def __post_init__(self) -> None:
         check_positive_integer("n_steps", self.n_steps)
@@ -77,22 +80,21 @@ class GreedyCoordinateDescent:
         """Step along one chosen coordinate after another."""
         public = curator.public
         n = _n_records(data, curator)  # released or public
-        curvature = 0.25 if isinstance(loss, Logistic | Multinomial) else 1.0
         w = np.zeros(public.weights_shape)
         if public.initial_weights is not None:
             w += public.initial_weights
         for _ in range(self.n_steps):
-            bound = loss.derivative_bound(w)
+            bound = loss.residual_bound(w)
             if not curator.noiseless:
                 bound = min(bound, self.clip)
-            gradient = loss.gradient(data, w, bound).ravel()  # private
+            gradient = gradient_sum(data, loss, w, bound).ravel()  # private
             entry = curator.select(np.abs(gradient), bound, name="coordinate")  # released
             slope = curator.perturb(
                 gradient[entry : entry + 1], bound, share=1 / self.n_steps, name="derivative"
             )[0]  # released
             # No mean derivative exceeds its bound: more than that is noise.
             mean = float(np.clip(slope / n, -bound, bound))
-            moved = w.flat[entry] - self.step_size * mean / curvature
+            moved = w.flat[entry] - self.step_size * mean / loss.margin_curvature_bound
             # Steps far beyond what the curvature bears diverge: they end here, not at infinity.
             w.flat[entry] = float(np.clip(moved, -LARGEST, LARGEST))
         return Solution(weights=w)

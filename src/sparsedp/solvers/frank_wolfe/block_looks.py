@@ -1,27 +1,27 @@
 """What a walk in rounds asks of each block of records; sent to where the records are."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from sparsedp.data.columns.transposed import column_norms
 from sparsedp.data.dataset import Dataset
+from sparsedp.losses import Loss
 
 
 @dataclass(frozen=True, eq=False)
 class FirstLook:
     """Sizes of the columns, the number of records, and gradients at weights zero (private)."""
 
-    loss: Any
+    loss: Loss
     bound: float
 
     def __call__(self, block: Dataset) -> tuple[np.ndarray, ...]:
         """Over the records of a block."""
         n_outputs = self.loss.n_outputs
         margins = np.zeros((block.n_records, n_outputs) if n_outputs > 1 else block.n_records)
-        derivative = self.loss.clipped(self.loss.derivative(margins, block.target), self.bound)
-        return (*column_norms(block), np.array(float(block.n_records)), block.rmatvec(derivative))
+        residual = self.loss.clipped(self.loss.residual(margins, block.target), self.bound)
+        return (*column_norms(block), np.array(float(block.n_records)), block.rmatvec(residual))
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class Place:
 class Look:
     """Gradients at some points of the walk (private): of a few columns, or of all that matter."""
 
-    loss: Any
+    loss: Loss
     bound: float
     places: tuple[Place, ...]
     columns: np.ndarray
@@ -67,8 +67,8 @@ class Look:
         for number, place in enumerate(self.places):
             margins = place.margins(block)
             squares = np.square(margins).sum()
-            derivative = self.loss.clipped(self.loss.derivative(margins, block.target), self.bound)
-            found.append(picked.rmatvec(derivative))
+            residual = self.loss.clipped(self.loss.residual(margins, block.target), self.bound)
+            found.append(picked.rmatvec(residual))
             if number < self.n_full:
-                found += [followed.rmatvec(derivative), squares]
+                found += [followed.rmatvec(residual), squares]
         return tuple(found)

@@ -10,15 +10,9 @@ import numpy as np
 from sparsedp.data.blocks.blocked import BlockedDataset
 from sparsedp.data.blocks.derived import Derived
 from sparsedp.data.columns.transposed import by_columns
-from sparsedp.losses import Logistic, Loss, Multinomial, Squared
+from sparsedp.losses import Loss, ScalingBound
 from sparsedp.sets import L1Ball
 from sparsedp.solvers.frank_wolfe.block_looks import FirstLook, Look, Place, SomeColumns
-
-STEEPNESS: dict[type, float] = {Logistic: 0.25, Squared: 1.0, Multinomial: math.sqrt(0.5)}
-"""How fast derivatives move with margins, at most, in L2 norm (mechanisms/walk/rounds.md)."""
-
-SHRINKING = 0.22390
-"""Largest product of a number and the derivative of the sigmoid there."""
 
 WIDER = 1 + 1e-6
 """Bounds grow by this factor for their own rounding."""
@@ -62,7 +56,7 @@ class BlockWalk:
     steps : ndarray of shape (n_steps,)
         Which part of the way to its vertex each step goes.
     bound : float
-        Derivatives are clipped to it, in all of the walk.
+        Residuals are clipped to it, in all of the walk.
 
     Attributes
     ----------
@@ -85,11 +79,13 @@ class BlockWalk:
         self.limits = bound * (self._sums + ROUNDING)
         self._first = ball.scores(gradient)
         # At either point a margin is a sum of few terms, which add up to twice the radius at most,
-        # and a derivative has roundings of its own.
-        wrong = (len(steps) + 16) * 2.0**-50 * ball.radius + (loss.n_outputs + 16) * 2.0**-50
+        # and a residual has roundings of its own.
+        steepest = max(1.0, loss.residual_lipschitz)
+        wrong = (len(steps) + 16) * 2.0**-50 * ball.radius * steepest
+        wrong += (loss.n_outputs + 16) * 2.0**-50
         self._least_drift = math.sqrt(self._n_records * loss.n_outputs) * wrong
-        # A derivative of known label keeps its sign, but for the squared loss.
-        self._swing = bound * (2 if isinstance(loss, Squared) else 1)
+        # A residual keeps the sign that its label gives it; one of a number does not.
+        self._swing = bound * (2 if loss.n_classes is None else 1)
         self._slots: dict[int, int] = {}
         self._slot_norms = np.zeros(len(steps))
         with np.errstate(divide="ignore"):  # a step of one forgets all that was before
@@ -131,7 +127,7 @@ class BlockWalk:
         self._reference = min(self._references, key=lambda one: self._distance(point, one))
 
     def drift(self, point: Point) -> float:
-        """How far derivatives have moved from the reference, at most, in L2 norm.
+        """How far residuals have moved from the reference, at most, in L2 norm.
 
         Zero at the reference itself, and nowhere else: scores there are the ones that were asked.
         """
@@ -179,7 +175,7 @@ class BlockWalk:
         return [float(answers[id(point)][row]) for (point, _), row in pairs]
 
     def _distance(self, point: Point, reference: Reference) -> float:
-        """Of derivatives at two points: by weights that differ, and by those that shrank alike."""
+        """Of residuals at two points: by weights that differ, and by those that shrank alike."""
         if reference.is_asked and point is reference.point:
             return 0.0
         norms = self._slot_norms
@@ -187,14 +183,15 @@ class BlockWalk:
         n = max(len(here), len(there))
         new, old = np.zeros(n), np.zeros(n)
         new[: len(here)], old[: len(there)] = here, there
-        steepness = STEEPNESS[type(self._loss)]
+        steepness = self._loss.residual_lipschitz
         least = steepness * float(np.abs(new - old) @ norms[:n])
         if point.n_taken > reference.point.n_taken:
             lost = self._lost(reference.point.n_taken, point.n_taken)
             kept = math.exp(-lost)
             shrunk = steepness * -math.expm1(-lost) * reference.length
-            if isinstance(self._loss, Logistic):
-                shrunk = min(shrunk, SHRINKING * math.sqrt(self._n_records) * lost)
+            if isinstance(self._loss, ScalingBound):
+                moved = self._loss.scaling_bound * lost
+                shrunk = min(shrunk, moved * math.sqrt(self._n_records))
             least = min(least, shrunk + steepness * float(np.abs(new - kept * old) @ norms[:n]))
         return least * WIDER + max(self._least_drift, LEAST_DRIFT)
 

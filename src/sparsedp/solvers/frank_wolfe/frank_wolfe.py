@@ -57,6 +57,8 @@ class FrankWolfe:
     mode: str = "auto"
     calibration: str = "sound"
 
+    needs = ()
+
     def __post_init__(self) -> None:
         L1Ball(self.radius)
         check_positive_integer("n_steps", self.n_steps)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsedp.data.dataset import Dataset
+from sparsedp.data.sums.losses import gradient_sum
 from sparsedp.losses import Loss
 from sparsedp.mechanisms import Curator
 from sparsedp.privacy import (
@@ -64,6 +65,8 @@ class MultinomialLasso:
     balls: str = "joint"
     calibration: str = "sound"
 
+    needs = ()
+
     def __post_init__(self) -> None:
         self._joint()  # checks radius, steps and clip
         check_calibration(self.calibration)
@@ -118,10 +121,10 @@ class MultinomialLasso:
         w = np.zeros((n_columns, n_outputs))
         total = np.zeros_like(w)
         for t in range(self.n_steps):
-            bound = loss.derivative_bound(w.reshape(shape))
+            bound = loss.residual_bound(w.reshape(shape))
             if not textbook:
                 bound = min(bound, self.clip)
-            gradient = loss.gradient(data, w.reshape(shape), bound)  # private
+            gradient = gradient_sum(data, loss, w.reshape(shape), bound)  # private
             gradient = gradient.reshape(n_columns, n_outputs)
             step = 2 / (t + 3) if textbook else 1 / (t + 2)
             for k in range(n_outputs):
@@ -136,7 +139,7 @@ class MultinomialLasso:
         ball = L1Ball(self.radius)
         w = np.zeros(curator.public.weights_shape)
         for t in range(self.n_steps):
-            gradient = loss.gradient(data, w, math.inf)  # private
+            gradient = gradient_sum(data, loss, w, math.inf)  # private
             for j in range(len(w)):
                 vertex = curator.select(
                     ball.scores(gradient[j]), LIPSCHITZ, signed=True

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsedp.data.dataset import Dataset
+from sparsedp.data.sums.losses import gradient_sum
 from sparsedp.data.sums.products import inner
 from sparsedp.losses import Loss
 from sparsedp.losses.clip import clipped
@@ -49,6 +50,8 @@ class NoisyMinScreening:
     n_keep: int | None = None
     clip: float = 0.5
 
+    needs = ()
+
     def __post_init__(self) -> None:
         L1Ball(self.radius)
         check_positive_integer("n_steps", self.n_steps)
@@ -76,7 +79,7 @@ class NoisyMinScreening:
         w = np.zeros(public.weights_shape)
         for t in range(self.n_steps):
             bound = self._bound(loss, w, curator)
-            scores = ball.scores(loss.gradient(data, w, bound))  # private
+            scores = ball.scores(gradient_sum(data, loss, w, bound))  # private
             vertex = curator.select(scores, bound, signed=True)  # released
             w = ball.step_toward(w, vertex, 2 / (t + 3) if curator.noiseless else 1 / (t + 2))
             used = _used(w, public.n_features)
@@ -90,7 +93,7 @@ class NoisyMinScreening:
         return Solution(weights=w)
 
     def _bound(self, loss: Loss, w: np.ndarray, curator: Curator) -> float:
-        bound = loss.derivative_bound(w)
+        bound = loss.residual_bound(w)
         return bound if curator.noiseless else min(bound, self.clip)
 
 
@@ -108,6 +111,6 @@ def _missed(
     for i, feature in enumerate(candidates):
         x = columns[:, i]
         without = margins - np.multiply.outer(x, w[feature])
-        derivative = clipped(loss.derivative(without, data.target), bound)
-        missed[i] = np.abs(inner(x[:, None], derivative)).max()
+        residual = clipped(loss.residual(without, data.target), bound)
+        missed[i] = np.abs(inner(x[:, None], residual)).max()
     return missed

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsedp.data.dataset import Dataset
-from sparsedp.losses import Loss
+from sparsedp.data.sums.losses import gradient_sum
+from sparsedp.losses import Loss, StronglyConvex
 from sparsedp.mechanisms import Curator, KeyStream
 from sparsedp.privacy import (
     GaussianPerturb,
@@ -24,6 +25,7 @@ from sparsedp.solvers.solver import (
     Solution,
     check_calibration,
     check_clip,
+    check_needs,
     check_positive_integer,
     check_share,
     check_size,
@@ -79,6 +81,8 @@ class ScreenedFrankWolfe:
     clip: float = 0.5
     calibration: str = "sound"
 
+    needs = (StronglyConvex,)
+
     def __post_init__(self) -> None:
         check_size("radius", self.radius, most=LARGEST_RADIUS)
         check_positive_integer("n_steps", self.n_steps)
@@ -118,6 +122,7 @@ class ScreenedFrankWolfe:
     def schedule(self, public: PublicFacts) -> Schedule | PublishedSchedule:
         """One selection per step, and the rule at every screening."""
         refuse_initial_model(public, "ScreenedFrankWolfe")
+        check_needs(self, public)
         if self.calibration == "published":
             if public.n_outputs > 1:
                 raise ValueError(
@@ -157,12 +162,12 @@ class ScreenedFrankWolfe:
         if published:
             w = _point_in_ball(public.n_columns, self.radius)
         for t in range(self.n_steps):
-            bound = loss.derivative_bound(w)
+            bound = loss.residual_bound(w)
             if published:
-                gradient, bound = loss.gradient(data, w, math.inf), unit  # private
+                gradient, bound = gradient_sum(data, loss, w, math.inf), unit  # private
             else:
                 bound = bound if curator.noiseless else min(bound, self.clip)
-                gradient = loss.gradient(data, w, bound)  # private
+                gradient = gradient_sum(data, loss, w, bound)  # private
             vertex = curator.select(ball.scores(gradient), bound, signed=True)  # released
             w = ball.step_toward(w, vertex, 2 / (t + 3) if textbook else 1 / (t + 2))
             if self._screens_after(t):

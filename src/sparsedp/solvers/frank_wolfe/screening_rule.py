@@ -4,12 +4,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, wrightomega
 
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.sums.products import column_sums
-from sparsedp.losses import Logistic, Loss, Squared
+from sparsedp.losses import Loss, StronglyConvex
 from sparsedp.losses.clip import clipped
+from sparsedp.losses.loss import BallBounds
 from sparsedp.privacy import Sensitivity
 
 
@@ -30,54 +30,20 @@ class ScreeningRule:
         Of the L1 ball: margins are at most that.
     scale : float
         What multiplies the terms of one feature.
-    derivative : float
-        Largest absolute derivative of a record's loss.
-    product_range : tuple of float
-        Least and largest value of u l'(u) for one record.
-    gap_range : tuple of float
-        Least and largest value of (u - v) l'(u) for one record, v any other margin.
-    stiffness : float
-        L / sqrt(m) for one record.
-    stated_derivative : float
-        What Khanna et al. take for the derivative: for the squared loss they leave out the target.
+    record : BallBounds
+        What the loss promises for one record in the ball; L / sqrt(m) is its stiffness.
     """
 
     radius: float
     scale: float
-    derivative: float
-    product_range: tuple[float, float]
-    gap_range: tuple[float, float]
-    stiffness: float
-    stated_derivative: float
+    record: BallBounds
 
     @classmethod
     def of(cls, loss: Loss, radius: float, scale: float) -> "ScreeningRule":
         """The rule of a loss over the ball."""
-        if isinstance(loss, Squared):
-            most, stiffness = radius + 1.0, 1.0
-            at, at_gap = min(0.5, radius), min((1 - radius) / 2, radius)
-            lowest, lowest_gap = at * (at - 1), (at_gap + radius) * (at_gap - 1)
-        elif isinstance(loss, Logistic):
-            most = float(expit(radius))
-            stiffness = 1 / (4 * math.sqrt(most * float(expit(-radius))))
-            # (u + a) / (1 + exp(u)) is largest where exp(-u) = W(exp(a - 1)).
-            at = min(-math.log(wrightomega(-1)), radius)
-            at_gap = min(-math.log(wrightomega(radius - 1)), radius)
-            lowest = -at * float(expit(-at))
-            lowest_gap = -(at_gap + radius) * float(expit(-at_gap))
-        else:  # multinomial: the absolute margins of a record add up to at most the radius
-            least = float(expit(-radius - math.log(loss.n_outputs - 1)))
-            most, stiffness = 1 - least, 1 / (2 * math.sqrt(least))
-            lowest, lowest_gap = -radius * most, -2 * radius * most
-        return cls(
-            radius=radius,
-            scale=scale,
-            derivative=most,
-            product_range=(lowest, radius * most),
-            gap_range=(lowest_gap, 2 * radius * most),
-            stiffness=stiffness,
-            stated_derivative=radius if isinstance(loss, Squared) else most,
-        )
+        if not isinstance(loss, StronglyConvex):
+            raise ValueError(f"the screening rule has no bounds for the loss {loss}")
+        return cls(radius=radius, scale=scale, record=loss.over_ball(radius))
 
     def values(
         self, data: Dataset, loss: Loss, w: np.ndarray, norms: np.ndarray, n: float
@@ -88,44 +54,46 @@ class ScreeningRule:
         they cannot exceed if it is right, so that sensitivities hold even if it is not.
         """
         u = clipped(data.matvec(w), self.radius)
-        derivative = loss.derivative(u, data.target)
-        slopes = np.abs(data.rmatvec(derivative))
+        residual = loss.residual(u, data.target)
+        slopes = np.abs(data.rmatvec(residual))
         if slopes.ndim == 2:
             slopes = slopes.max(axis=1)
-        product = float(column_sums((u * derivative).reshape(len(u), loss.n_outputs)).sum())
-        gap = min(max(product + self.radius * slopes.max(), 0.0) / n, self.gap_range[1])
+        product = float(column_sums((u * residual).reshape(len(u), loss.n_outputs)).sum())
+        gap = min(max(product + self.radius * slopes.max(), 0.0) / n, self.record.gap_range[1])
         lengths = (self.scale * norms + float(np.linalg.norm(u))) / math.sqrt(n)
         lengths = np.minimum(lengths, self.scale + self.radius)
         first = self.scale * slopes[: data.n_features]
-        return (first + product) / n + self.stiffness * lengths * math.sqrt(gap)
+        return (first + product) / n + self.record.stiffness * lengths * math.sqrt(gap)
 
     def sensitivity(self, n: float) -> Sensitivity:
         """How far one record moves the rule at one feature."""
         return Sensitivity(
             add_remove=self._movement(
                 n,
-                self.derivative,
-                max(map(abs, self.product_range)),
-                max(map(abs, self.gap_range)),
+                self.record.residual,
+                max(map(abs, self.record.product_range)),
+                max(map(abs, self.record.gap_range)),
             ),
             replace_one=self._movement(
                 n,
-                2 * self.derivative,
-                self.product_range[1] - self.product_range[0],
-                self.gap_range[1] - self.gap_range[0],
+                2 * self.record.residual,
+                self.record.product_range[1] - self.record.product_range[0],
+                self.record.gap_range[1] - self.record.gap_range[0],
             ),
         )
 
     def _movement(self, n: float, slope: float, product: float, gap: float) -> float:
-        most = self.gap_range[1]
+        most = self.record.gap_range[1]
         at_most = math.sqrt(most + gap / n) - math.sqrt(most) + math.sqrt(most / n)
-        third = self.stiffness * (self.scale + self.radius) * max(math.sqrt(gap / n), at_most)
+        third = (
+            self.record.stiffness * (self.scale + self.radius) * max(math.sqrt(gap / n), at_most)
+        )
         return (self.scale * slope + product) / n + third
 
     def published_sensitivity(self, n: float) -> float:
         """Equations (2) and (3) of Khanna et al., for one feature: about sqrt(n) / 2 too small."""
-        most = self.stated_derivative
-        gap = self.stiffness * (self.scale + self.radius) * math.sqrt(4 * self.radius * most)
+        most = self.record.stated_residual
+        gap = self.record.stiffness * (self.scale + self.radius) * math.sqrt(4 * self.radius * most)
         return (2 * self.scale * most + 2 * self.radius * most + gap) / n
 
 

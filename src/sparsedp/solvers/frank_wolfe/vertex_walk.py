@@ -5,17 +5,12 @@ import numpy as np
 from sparsedp._kernels.walk.records import MOST_ENTRIES, MOST_OUTPUTS
 from sparsedp.data.blocks.blocked import BlockedDataset
 from sparsedp.data.dataset import Dataset
-from sparsedp.losses import Logistic, Loss, Multinomial, Squared
+from sparsedp.data.sums.losses import gradient_sum
+from sparsedp.losses import CompiledWalk, Lipschitz, Loss
 from sparsedp.mechanisms import CompactWalk
 from sparsedp.sets import L1Ball
-from sparsedp.solvers.frank_wolfe.block_walk import STEEPNESS, BlockWalk
+from sparsedp.solvers.frank_wolfe.block_walk import BlockWalk
 from sparsedp.solvers.frank_wolfe.compact import compact_columns
-
-COMPACT_LOSSES: dict[type, str] = {
-    Logistic: "logistic",
-    Squared: "squared",
-    Multinomial: "multinomial",
-}
 
 
 class VertexWalk:
@@ -32,9 +27,9 @@ class VertexWalk:
     shape : tuple of int
         Of the weights.
     clip : float
-        Derivatives beyond this are clipped.
+        Residuals beyond this are clipped.
     bound : float or None
-        What to declare as the bound on derivatives; None for the smaller of ``clip`` and what the
+        What to declare as the bound on residuals; None for the smaller of ``clip`` and what the
         loss says at the current weights.
     mode : {"auto", "lazy", "full"}
         How the compiled kernel works.
@@ -63,11 +58,11 @@ class VertexWalk:
         """Bound on one record's contribution to any score: features lie in [-1, 1]."""
         if self._bound is not None:
             return self._bound
-        return min(self._loss.derivative_bound(self._weights), self._clip)
+        return min(self._loss.residual_bound(self._weights), self._clip)
 
     def scores(self) -> np.ndarray:
         """How steeply the loss falls toward each positive vertex (private)."""
-        return self._ball.scores(self._loss.gradient(self._data, self._weights, self.reach))
+        return self._ball.scores(gradient_sum(self._data, self._loss, self._weights, self.reach))
 
     def advance(self, vertex: int) -> None:
         """Move toward a released vertex."""
@@ -76,10 +71,9 @@ class VertexWalk:
         self._n_taken += 1
 
     def compact(self) -> CompactWalk | None:
-        """The walk for the compiled kernel, if its derivatives have the same bound everywhere."""
-        loss, reach = COMPACT_LOSSES.get(type(self._loss)), self._lasting_reach
-        n_outputs = self._loss.n_outputs
-        if loss is None or reach is None or n_outputs > MOST_OUTPUTS:
+        """The walk for the kernel, if that knows the loss and one bound holds for all of it."""
+        loss, reach, n_outputs = self._loss, self._lasting_reach, self._loss.n_outputs
+        if not isinstance(loss, CompiledWalk) or reach is None or n_outputs > MOST_OUTPUTS:
             return None
         if self._data.n_columns * n_outputs > MOST_ENTRIES:
             return None
@@ -88,8 +82,8 @@ class VertexWalk:
             return None
         return CompactWalk(
             columns.columns,
-            loss,
-            columns.start(loss, n_outputs, reach),
+            loss.walk_name,
+            columns.start(loss.walk_name, n_outputs, reach),
             n_outputs,
             reach,
             self._ball.radius,
@@ -102,18 +96,21 @@ class VertexWalk:
         reach = self._lasting_reach
         if not isinstance(self._data, BlockedDataset) or self._mode == "full":
             return None
-        if type(self._loss) not in STEEPNESS or reach is None:
+        if reach is None:
             return None
         return BlockWalk(self._data, self._loss, self._ball, self._steps, reach)
 
     @property
     def _lasting_reach(self) -> float | None:
-        """A bound on derivatives that holds from the first step to the last, if there is one."""
+        """A bound on residuals that holds from the first step to the last, if there is one."""
         if self._n_taken:
             return None
         if self._bound is not None:
             return self._bound
-        # Derivatives are least bounded from above at weights zero, for all our losses; there one
-        # feature says as much as all of them, in less time.
-        least = self._loss.derivative_bound(np.zeros((1, *self._weights.shape[1:])))
-        return self._clip if self._clip <= least else None
+        # The bound is least at weights zero; there one feature says as much as all of them, in less
+        # time. It stays where it is if it is the clip already, or what no residual ever exceeds.
+        loss, clip = self._loss, self._clip
+        least = loss.residual_bound(np.zeros((1, *self._weights.shape[1:])))
+        if clip <= least:
+            return clip
+        return least if isinstance(loss, Lipschitz) and loss.lipschitz <= least else None

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sparsedp.data.dataset import Dataset
-from sparsedp.losses import Logistic, Loss, Multinomial, Squared
+from sparsedp.losses import Loss
 from sparsedp.mechanisms import Curator
 from sparsedp.privacy import Perturb, Schedule
 from sparsedp.solvers.gradient.records import ClippedGradient, Lengths
@@ -65,7 +65,7 @@ def descend(
     view = working_view(data)
     moments = Moments.release(view, curator, MOMENTS.name, centered=data.intercept)  # released
     frame = Frame(data, view, moments.center)
-    curvature = curvature_of(loss)
+    curvature = loss.typical_curvature
     pace = Pace(step_size / (curvature * moments.variance))
     clipping = Clip.start(clip, moments.length(data.intercept), loss, public.weights_shape)
     initial = public.initial_weights
@@ -86,18 +86,6 @@ def descend(
         step[d:] = toward[d:] / (curvature + pull)
         w = frame.project(w - step, projection)
     return frame.leave(w)
-
-
-def curvature_of(loss: Loss) -> float:
-    """Second derivative of a record's loss in a margin of zero."""
-    match loss:
-        case Logistic():
-            return 0.25
-        case Squared():
-            return 1.0
-        case Multinomial(n_classes):
-            return 1 / n_classes
-    raise ValueError(f"no curvature is known for {loss}")
 
 
 def working_view(data: Dataset) -> Dataset:

@@ -21,7 +21,6 @@ from sparsedp.sets import L0Ball
 from sparsedp.solvers.gradient.descent import (
     Frame,
     check_descent,
-    curvature_of,
     descend,
     descent_schedule,
     working_view,
@@ -36,7 +35,7 @@ from sparsedp.solvers.solver import (
 )
 
 LEVEL = 0.1
-"""Part of a step's Gaussian budget that the sum of derivatives gets when peeling."""
+"""Part of a step's Gaussian budget that the sum of residuals gets when peeling."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +57,7 @@ class IGHT:
         then adapts. In a published calibration the constant step on the mean gradient.
     clip : float, optional
         Bound on the norm of one record's gradient; with ``peeling`` on the sum of a record's
-        absolute derivatives. By default it is steered to twice the root mean square, which is
+        absolute residuals. By default it is steered to twice the root mean square, which is
         released in passing; in a published calibration it is the bound on a record's norm.
     peeling : bool
         Choose the features of a step by private selection, and add noise to their gradient only:
@@ -80,6 +79,8 @@ class IGHT:
     clip: float | None = None
     peeling: bool = False
     calibration: str = "sound"
+
+    needs = ()
 
     def __post_init__(self) -> None:
         if self.n_nonzero is not None:
@@ -168,7 +169,7 @@ class IGHT:
         public, d, kept = curator.public, data.n_features, ball.n_nonzero
         moments = Moments.release(data, curator, "moments", centered=data.intercept)  # released
         frame = Frame(data, data, moments.center)
-        n, curvature = moments.n_records, curvature_of(loss)
+        n, curvature = moments.n_records, loss.typical_curvature
         pace = Pace(self.step_size / (curvature * moments.variance))
         clipping = Clip.start(self.clip, 1.0, loss, public.weights_shape)
         w = np.zeros(public.weights_shape)
@@ -176,9 +177,9 @@ class IGHT:
             bound = clipping.bound
             norm = math.inf if curator.noiseless else bound
             peeling = PeelingSums(loss, w, frame.origin, norm)
-            sums, derivatives, used = data.total(peeling)  # private
+            sums, residuals, used = data.total(peeling)  # private
             level, _ = clipping.release(
-                curator, derivatives, used, n_records=n, n_steps=self.n_steps, share=LEVEL
+                curator, residuals, used, n_records=n, n_steps=self.n_steps, share=LEVEL
             )  # released
             # Centering by released figures: a record still moves no score by more than the bound.
             shift = n * np.multiply.outer(moments.center, level) + n / pace.rate * w[:d]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsedp.data.dataset import Dataset
+from sparsedp.data.sums.losses import gradient_sum
 from sparsedp.losses import Loss
 from sparsedp.mechanisms import Curator
 from sparsedp.privacy import GaussianPerturb, PublicFacts, PublishedSchedule, Schedule
@@ -46,6 +47,8 @@ class NoisyGD:
     step_size: float = 0.25
     clip: float | None = None
     calibration: str = "sound"
+
+    needs = ()
 
     def __post_init__(self) -> None:
         check_descent(self.n_steps, self.step_size, self.clip)
@@ -92,7 +95,7 @@ class NoisyGD:
         clip = 1.0 if self.clip is None else self.clip
         n = max(data.n_records, 1)
         for _ in range(self.n_steps):
-            gradient = loss.gradient(data, w, math.inf) / n  # private
+            gradient = gradient_sum(data, loss, w, math.inf) / n  # private
             if not curator.noiseless:
                 gradient /= max(1.0, float(np.linalg.norm(gradient)) / clip)
             w = w - self.step_size * curator.perturb(gradient, 2 * clip / n)  # released

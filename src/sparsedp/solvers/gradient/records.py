@@ -56,17 +56,17 @@ class ClippedGradient:
     def __call__(self, block: Dataset, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Over the records of a block."""
         margins = block.matvec(self.weights, self.center)
-        derivative = self.loss.derivative(margins, block.target)
-        derivative, squares = shrink(derivative, lengths, self.norm)
-        return block.rmatvec(derivative, self.center), column_sums(squares)
+        residual = self.loss.residual(margins, block.target)
+        residual, squares = shrink(residual, lengths, self.norm)
+        return block.rmatvec(residual, self.center), column_sums(squares)
 
 
 @dataclass(frozen=True, eq=False)
 class PeelingSums:
-    """Sums for one step of peeling: gradients, derivatives, and squares of what records use.
+    """Sums for one step of peeling: gradients, residuals, and squares of what records use.
 
-    In the unit box no entry of a record's gradient exceeds its derivative; for several classes a
-    feature's heaviness sums over them, so absolute derivatives are summed and clipped too.
+    In the unit box no entry of a record's gradient exceeds its residual; for several classes a
+    feature's heaviness sums over them, so absolute residuals are summed and clipped too.
     """
 
     loss: Loss
@@ -77,12 +77,12 @@ class PeelingSums:
     def __call__(self, block: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Over the records of a block."""
         margins = block.matvec(self.weights, self.center)
-        derivative = self.loss.derivative(margins, block.target)
+        residual = self.loss.residual(margins, block.target)
         sizes = np.zeros(block.n_records)
         # In the order of the classes, so that a record's sum depends on it alone.
-        for column in derivative.reshape(block.n_records, self.loss.n_outputs).T:
+        for column in residual.reshape(block.n_records, self.loss.n_outputs).T:
             sizes += np.abs(column)
-        derivative = (derivative.T * shortened(sizes, self.norm)).T
-        sums = block.rmatvec(derivative)[: block.n_features]
+        residual = (residual.T * shortened(sizes, self.norm)).T
+        sums = block.rmatvec(residual)[: block.n_features]
         used = clipped(sizes / self.norm, 1.0)
-        return sums, column_sums(derivative), column_sums(np.square(used))
+        return sums, column_sums(residual), column_sums(np.square(used))

@@ -126,7 +126,7 @@ class Clip:
     bound : float
         Now.
     highest : float
-        A record of ordinary length whose derivative is 1; noise must not drive the bound higher.
+        A record of ordinary length whose residual is 1; noise must not drive the bound higher.
     fixed : bool
         Whether the user has set the bound.
     """
@@ -140,7 +140,7 @@ class Clip:
         """The user's bound, or what a record of this length needs where all weights are zero."""
         if clip is not None:
             return cls(clip, clip, True)
-        return cls(length * min(1.0, loss.derivative_bound(np.zeros(shape))), length, False)
+        return cls(length * min(1.0, loss.residual_bound(np.zeros(shape))), length, False)
 
     def release(
         self,

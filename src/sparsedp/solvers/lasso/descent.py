@@ -5,10 +5,9 @@ from functools import cached_property
 
 import numpy as np
 from scipy import sparse
-from scipy.special import logsumexp
 
 from sparsedp.data.dataset import Dataset
-from sparsedp.losses import Logistic, Loss, Squared
+from sparsedp.losses import Loss
 from sparsedp.solvers.lasso.columns import Columns, stored_sparse
 from sparsedp.solvers.lasso.goal import Goal
 from sparsedp.solvers.lasso.model import ColumnModel, GramModel
@@ -112,15 +111,7 @@ class LassoProblem:
 
     def value(self, margins: np.ndarray) -> float:
         """Mean loss."""
-        target = self.target
-        match self.loss:
-            case Logistic():
-                return float(np.mean(np.logaddexp(0, margins) - target * margins))
-            case Squared():
-                return float(np.mean(np.square(margins - target)) / 2)
-            case _:
-                chosen = margins[np.arange(len(target)), target]
-                return float(np.mean(logsumexp(margins, axis=1) - chosen))
+        return float(np.mean(self.loss.value(margins, self.target)))
 
     def _on(
         self,
@@ -134,11 +125,11 @@ class LassoProblem:
         margins = columns.margins(weights)
         value = self.value(margins)
         for _ in range(MOST_NEWTON_STEPS):
-            derivative = self._derivative(margins)
-            gradient = columns.gradient(derivative)
+            residual = self._residual(margins)
+            gradient = columns.gradient(residual)
             if goal.gap(weights, gradient, value) <= target:
                 break
-            model = self._model(columns, derivative, gradient, weights)
+            model = self._model(columns, margins, residual, gradient, weights)
             guess = penalty or float(np.abs(gradient).max()) / 2
             tolerance = MODEL * target / goal.reach(weights, value)
             penalty = goal.minimize(model, guess, tolerance)
@@ -162,43 +153,40 @@ class LassoProblem:
     def _model(
         self,
         columns: Columns,
-        derivative: np.ndarray,
+        margins: np.ndarray,
+        residual: np.ndarray,
         gradient: np.ndarray,
         weights: np.ndarray,
     ) -> GramModel | ColumnModel:
         """The quadratic that has value and derivatives of the mean loss at the weights."""
         n, target = self.data.n_records, self.target
         small = len(weights) <= MOST_IN_GRAM
-        match self.loss:
-            case Squared():
-                curvature = np.full(n, 1 / n)
-            case Logistic():
-                p = n * derivative + target
-                curvature = p * (1 - p) / n
-            case _:
-                p = n * derivative
-                p[np.arange(n), target] += 1
-                if small:
-                    return GramModel(
-                        columns.gram(lambda c, e: p[:, c] * ((c == e) - p[:, e]) / n),
-                        gradient,
-                        weights,
-                    )
-                # Twice the diagonal is above the whole matrix diag(p) - pp', row sums being zero.
-                curvature = 2 * p * (1 - p) / n
+        if self.loss.n_outputs == 1:
+            curvature = self.loss.curvature(margins, target) / n
+        else:  # several outputs are classes: from their probabilities, not as n matrices
+            p = n * residual
+            p[np.arange(n), target] += 1
+            if small:
+                return GramModel(
+                    columns.gram(lambda c, e: p[:, c] * ((c == e) - p[:, e]) / n),
+                    gradient,
+                    weights,
+                )
+            # Twice the diagonal is above the whole matrix diag(p) - pp', row sums being zero.
+            curvature = 2 * p * (1 - p) / n
         if small:
             return GramModel(columns.gram(lambda c, e: curvature), gradient, weights)
-        return ColumnModel(columns, derivative, curvature, weights)
+        return ColumnModel(columns, residual, curvature, weights)
 
     def _zeros(self) -> np.ndarray:
         n, n_outputs = self.data.n_records, self.loss.n_outputs
         return np.zeros(n if n_outputs == 1 else (n, n_outputs))
 
-    def _derivative(self, margins: np.ndarray) -> np.ndarray:
-        return self.loss.derivative(margins, self.target) / self.data.n_records
+    def _residual(self, margins: np.ndarray) -> np.ndarray:
+        return self.loss.residual(margins, self.target) / self.data.n_records
 
     def _gradient(self, margins: np.ndarray) -> np.ndarray:
-        return self.data.rmatvec(self._derivative(margins)).ravel()
+        return self.data.rmatvec(self._residual(margins)).ravel()
 
 
 def by_column(data: Dataset) -> Dataset:

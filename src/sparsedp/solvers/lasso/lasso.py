@@ -85,6 +85,8 @@ class Lasso:
     n_nonzero: int | None = None
     tolerance: float = 1e-6
 
+    needs = ()
+
     def __post_init__(self) -> None:
         given = [v for v in (self.radius, self.penalty, self.n_nonzero) if v is not None]
         if len(given) > 1:

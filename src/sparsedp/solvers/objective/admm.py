@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsedp.data.dataset import Dataset
-from sparsedp.losses import Logistic, Loss, Multinomial, Squared
+from sparsedp.losses import Loss, Perturbable
 from sparsedp.mechanisms import Curator
 from sparsedp.privacy import (
     Perturb,
@@ -22,10 +22,13 @@ from sparsedp.solvers.objective.regularized import (
     RegularizedObjective,
     check_residual_clip,
     check_start,
+    perturbable,
+    perturbed_shape,
 )
 from sparsedp.solvers.solver import (
     Solution,
     check_calibration,
+    check_needs,
     check_not_negative,
     check_positive_integer,
     check_size,
@@ -104,6 +107,11 @@ class ADMM:
             raise ValueError("the published calibration of ADMM goes with noise='pure'")
 
     @property
+    def needs(self) -> tuple[type, ...]:
+        """Steps by gradients take any loss, minima one that can be perturbed."""
+        return (Perturbable,) if self.noise == "pure" else ()
+
+    @property
     def caveats(self) -> tuple[str, ...]:
         """What the published calibration leaves open."""
         if self.calibration == "sound":
@@ -115,16 +123,18 @@ class ADMM:
 
     def schedule(self, public: PublicFacts) -> Schedule | PublishedSchedule:
         """Gradients and, where it is private, the number of records; or one minimum per step."""
+        check_needs(self, public)
         check_start(public)
-        shape = "any" if public.n_outputs == 1 else "multinomial"
         if self.calibration == "published":
             if public.n_outputs > 1:
                 raise ValueError(
                     "the published calibration of ADMM is for two classes; "
                     "use calibration='sound' for more"
                 )
+            shape = perturbed_shape(public)
             return PublishedSchedule((WangZhangMinimize(self.n_steps, self.gamma, shape),))
         if self.noise == "pure":
+            shape = perturbed_shape(public)
             request = PureMinimize(
                 self.n_steps, 1.0, None, shape, public.neighbors, public.n_outputs
             )
@@ -147,7 +157,7 @@ class ADMM:
         row_norm = usual_row_norm(seen, self.row_norm)
         norms = seen.row_norms()  # private
         n = self._n_records(data, curator) if self.noise == "gaussian" else 1.0  # released
-        pace = loss_curvature(loss) / self.step_size
+        pace = loss.curvature_bound / self.step_size
         before = g_before = w
         for t in range(self.n_steps):
             if self.noise == "gaussian":
@@ -161,9 +171,8 @@ class ADMM:
             else:
                 objective = RegularizedObjective(
                     seen,
-                    loss,
+                    perturbable(loss).bounded(math.inf if curator.noiseless else self.clip),
                     row_norm=seen.norm_bound if curator.noiseless else row_norm,
-                    clip=math.inf if curator.noiseless else self.clip,
                     l1=0.0,
                     relative_regularization=1.0,
                     center=z - u,
@@ -188,13 +197,13 @@ class ADMM:
         row_norm: float,
         curator: Curator,
     ) -> np.ndarray:
-        r = loss.derivative(seen.matvec(w), seen.target)  # private
+        r = loss.residual(seen.matvec(w), seen.target)  # private
         longest = self.clip * row_norm
         if not curator.noiseless:
             r, _ = shrink(r, norms, longest)
         total = seen.rmatvec(r)  # private
         noisy = curator.perturb(total, longest, share=1 / self.n_steps, name="gradients")
-        # Derivatives of a record add up to zero over the classes; what does not is noise.
+        # Residuals of a record add up to zero over the classes; what does not is noise.
         return noisy if noisy.ndim == 1 else noisy - noisy.mean(axis=1, keepdims=True)
 
     def _shrink(self, v: np.ndarray, n_features: int) -> np.ndarray:
@@ -203,18 +212,6 @@ class ADMM:
         shrunk = v.copy()
         shrunk[:n_features] = threshold(v[:n_features], self.threshold)
         return shrunk
-
-
-def loss_curvature(loss: Loss) -> float:
-    """Largest second derivative of a record's loss in its margins."""
-    match loss:
-        case Logistic():
-            return 0.25
-        case Squared():
-            return 1.0
-        case Multinomial():
-            return 0.5
-    raise ValueError(f"no curvature is known for {loss}")
 
 
 def soft_threshold(v: np.ndarray, threshold: float) -> np.ndarray:

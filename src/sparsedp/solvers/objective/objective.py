@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from sparsedp.data.dataset import Dataset
-from sparsedp.losses import Loss
+from sparsedp.losses import Loss, Perturbable
 from sparsedp.mechanisms import Curator
 from sparsedp.privacy import KiferMinimize, Minimize, PublicFacts, PublishedSchedule, Schedule
 from sparsedp.solvers.objective.l2_view import from_unit, l2_view, to_unit, usual_row_norm
@@ -12,10 +12,13 @@ from sparsedp.solvers.objective.regularized import (
     RegularizedObjective,
     check_residual_clip,
     check_start,
+    perturbable,
+    perturbed_shape,
 )
 from sparsedp.solvers.solver import (
     Solution,
     check_calibration,
+    check_needs,
     check_not_negative,
     check_size,
 )
@@ -69,6 +72,8 @@ class ObjectivePerturbation:
     clip: float = 0.5
     calibration: str = "sound"
 
+    needs = (Perturbable,)
+
     def __post_init__(self) -> None:
         check_calibration(self.calibration)
         check_not_negative("l1", self.l1)
@@ -102,8 +107,9 @@ class ObjectivePerturbation:
         self, public: PublicFacts, share: float
     ) -> Schedule | PublishedSchedule:
         """One minimum that is to cost this share, or, published, this part of epsilon."""
-        shape = _shape(public)
+        check_needs(self, public)
         check_start(public)
+        shape = perturbed_shape(public)
         if self.calibration == "published":
             if public.n_outputs > 1:
                 raise ValueError(
@@ -118,15 +124,14 @@ class ObjectivePerturbation:
 
     def solve(self, data: Dataset, loss: Loss, curator: Curator) -> Solution:
         """Minimize once."""
-        if curator.public.loss not in (None, type(loss).__name__):
-            raise ValueError(f"planned for {curator.public.loss}, got {type(loss).__name__}")
+        if curator.public.loss not in (None, loss):
+            raise ValueError(f"planned for {curator.public.loss}, got {loss}")
         seen = l2_view(data)
         start = curator.public.initial_weights
         objective = RegularizedObjective(
             seen,
-            loss,
+            perturbable(loss).bounded(math.inf if curator.noiseless else self.clip),
             row_norm=seen.norm_bound if curator.noiseless else usual_row_norm(seen, self.row_norm),
-            clip=math.inf if curator.noiseless else self.clip,
             l1=self.l1,
             relative_regularization=self.regularization or NOISELESS_REGULARIZATION,
             center=None if start is None else from_unit(start, data),
@@ -136,17 +141,3 @@ class ObjectivePerturbation:
             # Adding the same to all classes changes no prediction: there is only noise in it.
             weights = weights - weights.mean(axis=1, keepdims=True)
         return Solution(weights=to_unit(weights, data))
-
-
-def _shape(public: PublicFacts) -> str:
-    """What the accountant may know about the loss; "any" covers labels and numbers."""
-    if public.n_outputs > 1:
-        return "multinomial"
-    match public.loss:
-        case "Logistic":
-            return "logistic"
-        case "Squared":
-            return "log_cosh"
-        case None:
-            return "any"
-    raise ValueError(f"ObjectivePerturbation does not know the loss {public.loss}")

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import expit, logsumexp
 
 from sparsedp.data.dataset import Dataset
-from sparsedp.losses import Logistic, Loss, Multinomial, Squared
+from sparsedp.losses import Lipschitz, Loss, Perturbable
 from sparsedp.losses.clip import clipped
 from sparsedp.privacy import PublicFacts
 from sparsedp.solvers.clipping import shortened
@@ -54,6 +53,20 @@ def check_start(public: PublicFacts) -> None:
         )
 
 
+def perturbed_shape(public: PublicFacts) -> str:
+    """What the accountant may know about the loss; "any" covers labels and numbers."""
+    if public.loss is not None:
+        return perturbable(public.loss).shape
+    return "any" if public.n_outputs == 1 else "multinomial"
+
+
+def perturbable(loss: Loss) -> Perturbable:
+    """The loss, of which `check_needs` has made sure."""
+    if not isinstance(loss, Perturbable):
+        raise ValueError(f"the minimum of the loss {loss} cannot be perturbed")
+    return loss
+
+
 @dataclass(frozen=True, eq=False)
 class RegularizedObjective:
     """Losses of records, a quadratic around a public point and an L1 penalty.
@@ -63,13 +76,12 @@ class RegularizedObjective:
     data : Dataset
         Private.
     loss : Loss
+        `Lipschitz` where the minimum is to be released.
     row_norm : float
         The loss of a record whose row, constant column included, is longer than this is multiplied
         by the square of row_norm over its length: its gradient is then no longer, and its curvature
         no larger, than those of a row of this norm. The row itself stays as it is, since
         predictions are made for it.
-    clip : float
-        Of the squared loss, which becomes ``clip^2 log cosh(residual / clip)``; infinite for none.
     l1 : float
         Weight of the L1 penalty; the intercept has none.
     relative_regularization : float
@@ -81,7 +93,6 @@ class RegularizedObjective:
     data: Dataset
     loss: Loss
     row_norm: float
-    clip: float
     l1: float
     relative_regularization: float
     center: np.ndarray | None = None
@@ -94,27 +105,14 @@ class RegularizedObjective:
 
     @property
     def gradient_bound(self) -> float:
-        """L2 bound on one record's gradient: of its derivative times that of its row."""
-        match self.loss:
-            case Logistic():
-                return self.row_norm
-            case Squared():
-                return self.row_norm * (self.clip if np.isfinite(self.clip) else 1.0)
-            case Multinomial():
-                return self.row_norm * 2**0.5
-        raise ValueError(f"no bound on gradients is known for {self.loss}")
+        """L2 bound on one record's gradient: of its residual times that of its row."""
+        # Without noise nothing is bounded, and tolerances are in units of a residual of one.
+        return self.row_norm * (self.loss.lipschitz if isinstance(self.loss, Lipschitz) else 1.0)
 
     @property
     def curvature(self) -> float:
         """Largest eigenvalue of one record's second derivative: of the loss times the row's."""
-        match self.loss:
-            case Logistic():
-                return self.row_norm**2 / 4
-            case Squared():
-                return self.row_norm**2
-            case Multinomial():
-                return self.row_norm**2 / 2
-        raise ValueError(f"no bound on curvature is known for {self.loss}")
+        return self.row_norm**2 * self.loss.curvature_bound
 
     @property
     def regularization(self) -> float:
@@ -124,7 +122,7 @@ class RegularizedObjective:
     def gradient(self, weights: np.ndarray) -> np.ndarray:
         """Sum of the records' gradients (private)."""
         start = 0.0 if self.center is None else self.center
-        return self._back(self._derivative(self._margins(weights - start)))
+        return self._back(self._residual(self._margins(weights - start)))
 
     def minimum(self, linear: np.ndarray, regularization: float, tolerance: float) -> np.ndarray:
         """Weights (private) whose least subgradient has at most the norm ``tolerance``.
@@ -137,7 +135,7 @@ class RegularizedObjective:
         center = np.zeros(self.weights_shape) if self.center is None else self.center
 
         def smooth(v: np.ndarray, margins: np.ndarray) -> np.ndarray:
-            gradient = self._back(self._derivative(margins))
+            gradient = self._back(self._residual(margins))
             return gradient + linear + regularization * v
 
         def value(v: np.ndarray, margins: np.ndarray) -> float:
@@ -208,7 +206,7 @@ class RegularizedObjective:
         self, margins: np.ndarray, residual: np.ndarray, regularization: float
     ) -> np.ndarray:
         """Minimize the quadratic model without a penalty, by conjugate gradients."""
-        bends = self._second_derivative(margins)
+        bends = self._curvature(margins)
         step = np.zeros_like(residual)
         left = -residual
         direction, square = left, float(np.vdot(left, left))
@@ -258,7 +256,7 @@ class RegularizedObjective:
     def _hessian(self, margins: np.ndarray, free: np.ndarray, regularization: float) -> np.ndarray:
         """Second derivative in some weights (numbered row by row), a few columns at a time."""
         outputs = self.loss.n_outputs
-        bends = self._second_derivative(margins).reshape(-1, outputs, outputs)
+        bends = self._curvature(margins).reshape(-1, outputs, outputs)
         shares = self._shares.reshape(-1, 1)
         column, output = np.divmod(free, outputs)
         H = np.empty((free.size, free.size))
@@ -304,43 +302,10 @@ class RegularizedObjective:
 
     def _loss(self, margins: np.ndarray) -> float:
         """Sum of the losses (private): it steers the search, and bounds nothing."""
-        target = self.data.target
-        match self.loss:
-            case Logistic():
-                losses = np.logaddexp(0, margins) - target * margins
-            case Squared():
-                residual = margins - target
-                if np.isfinite(self.clip):
-                    size = np.abs(residual) / self.clip  # log cosh without overflow
-                    losses = self.clip**2 * (size + np.log1p(np.exp(-2 * size)))
-                else:
-                    losses = residual**2 / 2
-            case Multinomial():
-                losses = logsumexp(margins, axis=1) - margins[np.arange(len(target)), target]
-            case _:
-                raise ValueError(f"no value is known for {self.loss}")
-        return float(np.vdot(self._shares, losses))
+        return float(np.vdot(self._shares, self.loss.value(margins, self.data.target)))
 
-    def _derivative(self, margins: np.ndarray) -> np.ndarray:
-        derivative = self.loss.derivative(margins, self.data.target)
-        if isinstance(self.loss, Squared) and np.isfinite(self.clip):
-            return clipped(self.clip * np.tanh(derivative / self.clip), self.clip)
-        return derivative
+    def _residual(self, margins: np.ndarray) -> np.ndarray:
+        return self.loss.residual(margins, self.data.target)
 
-    def _second_derivative(self, margins: np.ndarray) -> np.ndarray:
-        """Of each record's loss in its margins: (n,), or (n, K, K) for several outputs."""
-        match self.loss:
-            case Logistic():
-                return expit(margins) * expit(-margins)
-            case Squared():
-                if not np.isfinite(self.clip):
-                    return np.ones_like(margins)
-                return 1 - np.tanh((margins - self.data.target) / self.clip) ** 2
-            case Multinomial():
-                p = self.loss.derivative(margins, self.data.target)
-                p[np.arange(len(p)), self.data.target] += 1
-                bends = -p[:, :, None] * p[:, None, :]
-                k = np.arange(p.shape[1])
-                bends[:, k, k] += p
-                return bends
-        raise ValueError(f"no second derivative is known for {self.loss}")
+    def _curvature(self, margins: np.ndarray) -> np.ndarray:
+        return self.loss.curvature(margins, self.data.target)

@@ -3,7 +3,8 @@
 import numpy as np
 
 from sparsedp.data.dataset import Dataset
-from sparsedp.losses import Loss, Multinomial, Squared
+from sparsedp.data.sums.losses import mean_loss
+from sparsedp.losses import Loss
 from sparsedp.mechanisms import Curator
 
 N_STEPS = 3
@@ -42,7 +43,7 @@ def forward_selection(data: Dataset, loss: Loss, curator: Curator, size: int) ->
     rows = np.concatenate([np.full(int(data.intercept), d), features])
     weights = _newton(data, loss, rows, np.zeros((len(rows), n_outputs)), N_STEPS)
     while len(features) < size:
-        gradient = data.rmatvec(_derivative(data, loss, data.columns(rows) @ weights))[:d]
+        gradient = data.rmatvec(_residual(data, loss, data.columns(rows) @ weights))[:d]
         scores = np.linalg.norm(gradient, axis=1)
         features = np.append(features, curator.select(scores, 1.0, excluded=features))
         rows = np.append(rows, features[-1])
@@ -61,13 +62,13 @@ def _newton(
     size, n_outputs = weights.shape
     value = _objective(data, loss, rows, weights)
     for _ in range(n_steps):
-        derivative = _derivative(data, loss, columns @ weights)
-        gradient = columns.T @ derivative
+        margins = columns @ weights
+        gradient = columns.T @ _residual(data, loss, margins)
+        curvature = _curvature(data, loss, margins)
         hessian = np.zeros((n_outputs, size, n_outputs, size))
         for c in range(n_outputs):
             for e in range(n_outputs):
-                curvature = _curvature(data, loss, derivative, c, e)
-                hessian[c, :, e] = columns.T @ (curvature[:, None] * columns)
+                hessian[c, :, e] = columns.T @ (curvature[:, c, e, None] * columns)
         hessian = hessian.reshape(n_outputs * size, -1)
         hessian[np.diag_indices_from(hessian)] += RIDGE * max(data.n_records, 1)
         flat = gradient.T.ravel() + RIDGE * max(data.n_records, 1) * weights.T.ravel()
@@ -92,22 +93,17 @@ def _objective(data: Dataset, loss: Loss, rows: np.ndarray, weights: np.ndarray)
     penalty = RIDGE / 2 * float(np.sum(np.square(weights)))
     if data.n_records == 0:
         return penalty
-    return loss.value(data, full[:, 0] if loss.n_outputs == 1 else full) + penalty
+    return mean_loss(data, loss, full[:, 0] if loss.n_outputs == 1 else full) + penalty
 
 
-def _derivative(data: Dataset, loss: Loss, margins: np.ndarray) -> np.ndarray:
+def _residual(data: Dataset, loss: Loss, margins: np.ndarray) -> np.ndarray:
     if loss.n_outputs == 1:
-        return loss.derivative(margins[:, 0], data.target)[:, None]
-    return loss.derivative(margins, data.target)
+        return loss.residual(margins[:, 0], data.target)[:, None]
+    return loss.residual(margins, data.target)
 
 
-def _curvature(data: Dataset, loss: Loss, derivative: np.ndarray, c: int, e: int) -> np.ndarray:
-    """Second derivative of each record's loss in its margins c and e."""
-    if isinstance(loss, Squared):
-        return np.ones(len(derivative))
-    if isinstance(loss, Multinomial):
-        p = derivative.copy()
-        p[np.arange(len(p)), data.target] += 1
-        return p[:, c] * ((c == e) - p[:, e])
-    p = derivative[:, 0] + data.target
-    return p * (1 - p)
+def _curvature(data: Dataset, loss: Loss, margins: np.ndarray) -> np.ndarray:
+    """Second derivative of each record's loss in its margins, as (n, n_outputs, n_outputs)."""
+    if loss.n_outputs == 1:
+        return loss.curvature(margins[:, 0], data.target)[:, None, None]
+    return loss.curvature(margins, data.target)

@@ -71,6 +71,8 @@ class Pursuit:
 
     n_nonzero: int | None = None
 
+    needs = ()
+
     def __post_init__(self) -> None:
         if self.n_nonzero is not None:
             check_positive_integer("n_nonzero", self.n_nonzero)

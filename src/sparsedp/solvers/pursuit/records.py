@@ -12,16 +12,16 @@ import numpy as np
 from sparsedp.data.columns.chosen import Chosen
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.sums.products import column_sums
-from sparsedp.losses import Logistic, Multinomial
+from sparsedp.losses import Loss
 from sparsedp.losses.clip import clipped
 from sparsedp.solvers.clipping import shrink
 
 
 class Slopes(Protocol):
-    """A loss, record by record; residuals are its derivatives in the margins, (n, n_outputs)."""
+    """A loss as the steps and selections of Pursuit see it, record by record."""
 
     def residuals(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
-        """Derivatives of the loss."""
+        """Derivatives of the loss in the margins, (n, n_outputs)."""
         ...
 
     def clipped(self, residuals: np.ndarray, norm: float) -> np.ndarray:
@@ -34,60 +34,51 @@ class Slopes(Protocol):
 
 
 @dataclass(frozen=True)
-class LogisticSlopes:
-    """Two classes."""
+class ClassSlopes:
+    """Labels: residuals are probabilities minus the label's."""
+
+    loss: Loss
 
     def residuals(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
-        """Probability minus label."""
-        return Logistic().derivative(margins, target)
+        """Of every output."""
+        return residual_table(self.loss, margins, target)
 
     def clipped(self, residuals: np.ndarray, norm: float) -> np.ndarray:
-        """No record pulls harder than the norm."""
-        return clipped(residuals, norm)
-
-    def bends(self, residuals: np.ndarray, target: np.ndarray) -> np.ndarray:
-        """Second derivatives p (1 - p), between 0 and 1/4."""
-        p = residuals + target[:, None]
-        return p * (1 - p)
-
-
-@dataclass(frozen=True)
-class MultinomialSlopes:
-    """More than two classes."""
-
-    def residuals(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
-        """Probabilities minus the label's."""
-        return Multinomial(margins.shape[1]).derivative(margins, target)
-
-    def clipped(self, residuals: np.ndarray, norm: float) -> np.ndarray:
-        """Shrunk as a whole."""
+        """No record pulls harder than the norm; several outputs are shrunk as a whole."""
+        if self.loss.n_outputs == 1:
+            return clipped(residuals, norm)
         return shrink(residuals, np.ones(len(residuals)), norm)[0]
 
     def bends(self, residuals: np.ndarray, target: np.ndarray) -> np.ndarray:
-        """Products p (1 - p) of every class."""
-        p = residuals.copy()
-        p[np.arange(len(p)), target] += 1
+        """Second derivatives p (1 - p) along every margin, between 0 and 1/4."""
+        if self.loss.n_outputs == 1:
+            p = residuals + target[:, None]
+        else:
+            p = residuals.copy()
+            p[np.arange(len(p)), target] += 1
         return p * (1 - p)
 
 
 @dataclass(frozen=True)
-class SquaredSlopes:
+class NumberSlopes:
     """A numeric target.
 
     Parameters
     ----------
+    loss : Loss
     scale : float
         Squares are cut off beyond that of this.
     offset : float
         Residuals are clipped about it.
     """
 
+    loss: Loss
     scale: float
     offset: float
 
     def residuals(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
-        """Prediction minus target."""
-        return margins - target[:, None]
+        """Of the one output."""
+        return residual_table(self.loss, margins, target)
 
     def clipped(self, residuals: np.ndarray, norm: float) -> np.ndarray:
         """Clipped about the offset."""
@@ -96,6 +87,13 @@ class SquaredSlopes:
     def bends(self, residuals: np.ndarray, target: np.ndarray) -> np.ndarray:
         """Squares of the residuals."""
         return np.square(clipped(residuals.copy(), self.scale))
+
+
+def residual_table(loss: Loss, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Residuals of shape (n, n_outputs), as the margins have it."""
+    if loss.n_outputs == 1:
+        return loss.residual(margins[:, 0], target)[:, None]
+    return loss.residual(margins, target)
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,11 +218,14 @@ def total_target(target: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class SquaresAbout:
-    """Squares of the targets' distances from a point."""
+class ConstantSquares:
+    """Squares of the residuals of a constant model, cut off beyond that of a bound."""
 
-    point: float
+    loss: Loss
+    margin: float
+    bound: float
 
     def __call__(self, target: np.ndarray) -> np.ndarray:
         """Their sum."""
-        return column_sums(np.square(target - self.point)[:, None])
+        residual = self.loss.residual(np.full(len(target), self.margin), target)
+        return column_sums(np.square(clipped(residual, self.bound))[:, None])

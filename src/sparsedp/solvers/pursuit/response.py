@@ -11,17 +11,16 @@ from scipy.special import expit, softmax
 
 from sparsedp.data.blocks.derived import Derived
 from sparsedp.data.dataset import Dataset
-from sparsedp.losses import Logistic, Loss, Multinomial, Squared
+from sparsedp.losses import Lipschitz, Loss
 from sparsedp.privacy import Sensitivity
 from sparsedp.solvers.pursuit.moments import Moments
 from sparsedp.solvers.pursuit.records import (
     ClassCounts,
+    ClassSlopes,
     ClippedSums,
-    LogisticSlopes,
-    MultinomialSlopes,
+    ConstantSquares,
+    NumberSlopes,
     Slopes,
-    SquaredSlopes,
-    SquaresAbout,
     target_of,
     total_target,
 )
@@ -86,25 +85,21 @@ def response_to(
     selection_noise : float
         Noise of all selections, if one sum of sensitivity 1 had their budget.
     """
-    match loss:
-        case Logistic():
-            return LogisticResponse(data, moments, share)
-        case Squared():
-            return SquaredResponse(data, moments, share, selection_noise)
-        case Multinomial(n_classes):
-            return MultinomialResponse(data, moments, share, n_classes)
-    raise ValueError(f"Pursuit does not know the loss {type(loss).__name__}; use another solver")
+    if loss.n_classes is None:
+        return NumberResponse(loss, data, moments, share, selection_noise)
+    if loss.n_outputs == 1:
+        return TwoClassResponse(loss, data, moments, share)
+    return ManyClassResponse(loss, data, moments, share, loss.n_classes)
 
 
-class LogisticResponse:
-    """Two classes."""
+class TwoClassResponse:
+    """Two classes, one output."""
 
     scale = 1.0
     centered = False
-    slopes = LogisticSlopes()
 
-    def __init__(self, data: Dataset, moments: Moments, share: float) -> None:
-        self._moments = moments
+    def __init__(self, loss: Loss, data: Dataset, moments: Moments, share: float) -> None:
+        self.slopes, self._moments = ClassSlopes(loss), moments
         n = moments.curator.public.n_records
         counts = data.derive(target_of).total(ClassCounts(2))  # private
         if n is None:
@@ -135,15 +130,16 @@ class LogisticResponse:
         return self._mean_curvature
 
 
-class MultinomialResponse:
+class ManyClassResponse:
     """More than two classes: one joint model, residuals are probabilities minus the label's."""
 
     scale = 1.0
     centered = False
-    slopes = MultinomialSlopes()
 
-    def __init__(self, data: Dataset, moments: Moments, share: float, n_classes: int) -> None:
-        self._moments = moments
+    def __init__(
+        self, loss: Loss, data: Dataset, moments: Moments, share: float, n_classes: int
+    ) -> None:
+        self.slopes, self._moments = ClassSlopes(loss), moments
         n = moments.curator.public.n_records
         counts = data.derive(target_of).total(ClassCounts(n_classes))  # private
         one = Sensitivity(add_remove=1.0, replace_one=math.sqrt(2))
@@ -172,19 +168,17 @@ class MultinomialResponse:
         return 2 * self._mean_curvatures
 
 
-class SquaredResponse:
+class NumberResponse:
     """A numeric target in [-1, 1]; residuals are clipped to a few times their spread.
 
     The spread is released at every step, and may grow again: once it was taken too small, too
     much would be clipped for good.
     """
 
-    curvature = 1.0
-
     def __init__(
-        self, data: Dataset, moments: Moments, share: float, selection_noise: float
+        self, loss: Loss, data: Dataset, moments: Moments, share: float, selection_noise: float
     ) -> None:
-        self._moments = moments
+        self._loss, self._moments = loss, moments
         targets = data.derive(target_of)
         self.centered = data.intercept
         n = moments.curator.public.n_records
@@ -196,11 +190,16 @@ class SquaredResponse:
         # Without an intercept the best constant is zero, but asking all the same keeps one rule.
         total = targets.total(total_target)  # private
         total = moments.release(total, 1.0, share / n_sums)  # released
-        self.intercept = np.clip(total / n, -1, 1) if data.intercept else np.zeros(1)
-        self._largest = 1 + abs(float(self.intercept[0]))
+        self.intercept = loss.link(total / n) if data.intercept else np.zeros(1)
+        # Targets lie in [-1, 1], and so does the mean that the constant stands for.
+        self._largest = 1 + abs(float(loss.mean(self.intercept)[0]))
+        if isinstance(loss, Lipschitz):
+            self._largest = min(self._largest, loss.lipschitz)
+        constant = float(self.intercept[0])
+        self.curvature = float(loss.curvature(self.intercept, loss.mean(self.intercept))[0])
         share -= (n_sums - 2) * share / n_sums
         reach = Sensitivity(add_remove=self._largest**2, replace_one=self._largest**2)
-        squares = targets.total(SquaresAbout(float(self.intercept[0])))  # private
+        squares = targets.total(ConstantSquares(loss, constant, self._largest))  # private
         noisy = moments.release(squares, reach, share)[0]  # released
         variance = max(noisy + moments.deviation(reach, share), 0.0) / n
         self._multiple = _between(0.7, 0.7 * math.sqrt(0.05 * n / selection_noise), 2.5)
@@ -209,9 +208,9 @@ class SquaredResponse:
         self.scale = self._largest
 
     @property
-    def slopes(self) -> SquaredSlopes:
+    def slopes(self) -> NumberSlopes:
         """With the scale and offset of now."""
-        return SquaredSlopes(self.scale, self._offset)
+        return NumberSlopes(self._loss, self.scale, self._offset)
 
     def selection_norm(
         self, chosen: Derived, weights: np.ndarray, constant: np.ndarray, share: float
@@ -233,14 +232,14 @@ class SquaredResponse:
         return clip
 
     def curvatures(self, bends: np.ndarray, share: float, unit_noise: float) -> float:
-        """Always 1; what is released is the spread of the residuals."""
+        """That of the constant model; what is released is the spread of the residuals."""
         reach = Sensitivity(add_remove=self.scale**2, replace_one=self.scale**2)
         noisy = max(float(self._moments.release(bends, reach, share)[0]), 0.0)  # released
         spread = math.sqrt((noisy + self._moments.deviation(reach, share)) / self.n_records)
         multiple = _between(2.5, 2.5 * math.sqrt(0.05 * self.n_records / unit_noise), 10.0)
         self.scale = _between(self.scale / 2, multiple * spread, min(2 * self.scale, self._largest))
         self._selection_clip = min(self._multiple * self.scale / multiple, self._largest)
-        return 1.0
+        return self.curvature
 
 
 def _trust(curvature: float | np.ndarray, noise: float) -> float | np.ndarray:

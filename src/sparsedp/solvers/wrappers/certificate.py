@@ -7,6 +7,7 @@ import numpy as np
 from scipy.stats import norm
 
 from sparsedp.data.dataset import Dataset
+from sparsedp.data.sums.losses import gradient_sum
 from sparsedp.data.sums.products import column_sums
 from sparsedp.losses import Loss
 from sparsedp.losses.clip import clipped
@@ -170,15 +171,15 @@ class Certificate:
             Features that were not dropped.
         curator : Curator
         """
-        reach = loss.derivative_bound(weights)
-        slopes = np.abs(loss.gradient(data, weights, reach))  # private
+        reach = loss.residual_bound(weights)
+        slopes = np.abs(gradient_sum(data, loss, weights, reach))  # private
         slopes = slopes.reshape(len(weights), -1).max(axis=1)
         if self.radius is None:
             value = np.delete(slopes[: data.n_features], kept).max(initial=0.0)  # private
         else:
             length = float(np.abs(weights).sum())
             margins = clipped(data.matvec(weights), length)
-            products = margins * loss.clipped(loss.derivative(margins, data.target), reach)
+            products = margins * loss.clipped(loss.residual(margins, data.target), reach)
             product = column_sums(products.reshape(len(products), loss.n_outputs)).sum()
             value = product + self.radius * slopes.max()  # private
             reach *= length + self.radius

@@ -8,7 +8,7 @@ import numpy as np
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.sums.products import column_sums
-from sparsedp.losses import Logistic, Loss, Multinomial
+from sparsedp.losses import Loss
 from sparsedp.losses.clip import clipped
 from sparsedp.mechanisms import Curator
 from sparsedp.mechanisms.narrowed import NarrowedCurator
@@ -62,7 +62,7 @@ class _Null:
 
     weights: np.ndarray
     reach: float
-    """Where its derivatives are clipped."""
+    """Where its residuals are clipped."""
     n_records: float
 
 
@@ -116,6 +116,11 @@ class Screened:
         certified = 0.0 if self.certificate is None else self.certificate.share
         if not self.share + certified <= 1 - LEAST_SHARE:
             raise ValueError("screening and certificate leave nothing to the solver: lower a share")
+
+    @property
+    def needs(self) -> tuple[type, ...]:
+        """What the solver inside needs."""
+        return self.solver.needs
 
     @property
     def caveats(self) -> tuple[str, ...]:
@@ -209,19 +214,19 @@ class Screened:
         d, n_keep = public.n_features, self._kept(public).n_features
         null = self._null_model(data, loss, curator)  # released
         bound = null.reach
-        derivative = loss.derivative(data.matvec(null.weights), data.target)  # private
-        derivative = clipped(derivative, bound)
+        residual = loss.residual(data.matvec(null.weights), data.target)  # private
+        residual = clipped(residual, bound)
         if self._uses_gradient(public):
             norms = data.row_norms()  # private
             norm = self._typical_norm(norms, public, curator)  # released
-            gradient = data.rmatvec((derivative.T * shortened(norms, norm)).T)  # private
+            gradient = data.rmatvec((residual.T * shortened(norms, norm)).T)  # private
             reach = bound * _row_reach(norm, public)
             scores = np.abs(curator.perturb(gradient, reach, name="screen"))  # released
             kept = np.argsort(-_by_feature(scores)[:d], kind="stable")[:n_keep]
             noise = curator.noise_level(reach, name="screen")
             safety = gradient_safety(noise, d, n_keep, public.n_outputs, BETA)
         else:
-            gradient = data.rmatvec(derivative)  # private
+            gradient = data.rmatvec(residual)  # private
             scores = _by_feature(np.abs(gradient))[:d]  # private
             kept = curator.select_many(scores, bound, n_keep, name="screen")  # released
             noise = curator.noise_level(bound, name="screen")
@@ -247,16 +252,16 @@ class Screened:
         return k * math.log(max(d, 2)) / 2 > d / 9
 
     def _null_model(self, data: Dataset, loss: Loss, curator: Curator) -> _Null:
-        """The constant model, and where to clip its derivatives.
+        """The constant model, and where to clip its residuals.
 
         At zero weights a feature's mean would weigh in every score; the constant takes it out.
         """
         public = curator.public
         null = np.zeros(public.weights_shape)
         share = NULL_SHARE / (NULL_SHARE + (NORM_SHARE if self._uses_gradient(public) else 0))
-        if isinstance(loss, Logistic | Multinomial):
-            n_classes = max(2, public.n_outputs)
-            counts = np.bincount(data.target.astype(int), minlength=n_classes).astype(float)
+        if loss.n_classes is not None:
+            codes = data.target.astype(int)
+            counts = np.bincount(codes, minlength=loss.n_classes).astype(float)
             # One record is in one class; a replaced record leaves one class for another.
             one_hot = Sensitivity(add_remove=1.0, replace_one=math.sqrt(2))
             counts = curator.perturb(counts, one_hot, share=share, name="screen_scale")
@@ -271,13 +276,14 @@ class Screened:
             # (y - z)^2 (1 + (y + z)^2) <= 4 in square, at y = -z = 1.
             three = Sensitivity(add_remove=math.sqrt(3), replace_one=2.0)
             n, total, squares = curator.perturb(moments, three, share=share, name="screen_scale")
-            constant = float(np.clip(total / max(n, 1.0), -1, 1))
+            mean = float(np.clip(total / max(n, 1.0), -1, 1))
+            constant = float(loss.link(mean))
             # Clipped at one standard deviation a residual says little more than its sign, but the
             # noise is many times smaller than for the declared range.
-            spread = math.sqrt(max(squares / max(n, 1.0) - constant**2, 1e-4))
+            spread = math.sqrt(max(squares / max(n, 1.0) - mean**2, 1e-4))
         if public.intercept:
             null[-1] = constant
-        bound = loss.derivative_bound(null)
+        bound = loss.residual_bound(null)
         n_records = float(n) if public.n_records is None else float(public.n_records)
         return _Null(null, bound if curator.noiseless else min(bound, spread), n_records)
 
@@ -295,7 +301,7 @@ class Screened:
 
 
 def _row_reach(norm: float, public: PublicFacts) -> float:
-    """L2 bound on a record's gradient, for rows of this norm and derivatives of at most 1."""
+    """L2 bound on a record's gradient, for rows of this norm and residuals of at most 1."""
     return norm * (1 if public.n_outputs == 1 else math.sqrt(2))
 
 

@@ -19,6 +19,7 @@ from sparsedp.solvers.solver import (
     Solution,
     Solver,
     check_calibration,
+    check_needs,
     check_positive_integer,
     check_share,
     check_size,
@@ -84,6 +85,13 @@ class Sparsifier:
         check_size("precision", self.precision)
 
     @property
+    def needs(self) -> tuple[type, ...]:
+        """What the solvers inside need."""
+        if self.n_nonzero != "count":
+            return self.solver.needs
+        return (*self._counted().needs, *self.solver.needs)
+
+    @property
     def caveats(self) -> tuple[str, ...]:
         """Those of the inner solver, and of the published count."""
         if self.calibration == "sound" or self.n_nonzero != "count":
@@ -96,6 +104,7 @@ class Sparsifier:
 
     def schedule(self, public: PublicFacts) -> Schedule | PublishedSchedule:
         """The inner solver's requests, and the count's if it is asked for."""
+        check_needs(self, public)
         inner = self.solver.schedule(public)
         if self.n_nonzero != "count":
             if isinstance(self.n_nonzero, int) and self.n_nonzero > public.n_features:

@@ -22,6 +22,7 @@ from sparsedp.solvers.solver import (
     Solution,
     Solver,
     check_calibration,
+    check_needs,
     check_positive_integer,
     check_share,
     refuse_initial_model,
@@ -76,6 +77,11 @@ class TwoStage:
         check_share("vote_share", self.vote_share)
 
     @property
+    def needs(self) -> tuple[type, ...]:
+        """What the solvers inside need."""
+        return (*self.voter.needs, *self.solver.needs)
+
+    @property
     def caveats(self) -> tuple[str, ...]:
         """Those of the fit on the chosen features; the votes are proven as published."""
         return self.solver.caveats
@@ -83,6 +89,7 @@ class TwoStage:
     def schedule(self, public: PublicFacts) -> Schedule | PublishedSchedule:
         """One selection per feature, and the fit's request."""
         refuse_initial_model(public, "TwoStage")
+        check_needs(self, public)
         count = self._n_chosen(public)
         if count > public.n_features:
             raise ValueError(f"n_nonzero={count} is more than the {public.n_features} features")

@@ -1,0 +1,51 @@
+"""Sums of a loss over records: its gradient and its value (private); sent to where records are.
+
+They are sums, not means: the number of records is private under add/remove.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparsedp.data.dataset import Dataset
+from sparsedp.losses.loss import Loss
+
+
+def gradient_sum(data: Dataset, loss: Loss, weights: np.ndarray, bound: float) -> np.ndarray:
+    """Sum of the records' gradients (private), residuals clipped to ``bound``.
+
+    The clipping makes the bound true whatever the data and the rounding: a record in the unit box
+    moves no entry by more than ``bound``.
+    """
+    return data.total(GradientSum(loss, weights, bound))
+
+
+def mean_loss(data: Dataset, loss: Loss, weights: np.ndarray) -> float:
+    """Mean loss (private): for non-private references and tests."""
+    return float(data.total(LossSum(loss, weights)) / data.n_records)
+
+
+@dataclass(frozen=True, eq=False)
+class GradientSum:
+    """Sum of the records' gradients, residuals clipped to a bound (private)."""
+
+    loss: Loss
+    weights: np.ndarray
+    bound: float
+
+    def __call__(self, block: Dataset) -> np.ndarray:
+        """Over the records of a block."""
+        residual = self.loss.residual(block.matvec(self.weights), block.target)
+        return block.rmatvec(self.loss.clipped(residual, self.bound))
+
+
+@dataclass(frozen=True, eq=False)
+class LossSum:
+    """Sum of the records' losses (private)."""
+
+    loss: Loss
+    weights: np.ndarray
+
+    def __call__(self, block: Dataset) -> float:
+        """Over the records of a block."""
+        return self.loss.value(block.matvec(self.weights), block.target).sum()

@@ -1,4 +1,4 @@
-"""The table of solvers: a new solver gets every common test by one line here."""
+"""The tables of solvers and losses: a new one gets every common test by one line here."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -71,6 +71,30 @@ LOSSES: dict[str, Loss] = {
     "multinomial": Multinomial(N_CLASSES),
 }
 
+TAKEN: list[tuple[str, str]] = [
+    (name, loss)
+    for name, solver in SOLVERS.items()
+    for loss in LOSSES
+    if all(isinstance(LOSSES[loss], need) for need in solver.needs)
+]
+"""Solvers and losses that have what these need."""
+
+
+def taken_by(solver: str) -> list[str]:
+    """Losses that a solver of the table takes."""
+    return [loss for name, loss in TAKEN if name == solver]
+
+
+def is_number(loss: str) -> bool:
+    """Whether the target is a number, not a label."""
+    return LOSSES[loss].n_classes is None
+
+
+def declared(loss: str) -> dict[str, Any]:
+    """What the gate has to be told about the target."""
+    classes = LOSSES[loss].n_classes
+    return {"target_bounds": TARGET_BOUNDS} if classes is None else {"classes": range(classes)}
+
 
 @dataclass(frozen=True)
 class Table:
@@ -82,11 +106,7 @@ class Table:
 
     def dataset(self, layout: str = "dense") -> Dataset:
         """Through the gate, as an array or a sparse matrix."""
-        X = self.features(layout)
-        if self.loss == "squared":
-            return Dataset.clip(X, self.y, BOUNDS, target_bounds=TARGET_BOUNDS)
-        classes = (0, 1) if self.loss == "logistic" else range(N_CLASSES)
-        return Dataset.clip(X, self.y, BOUNDS, classes=classes)
+        return Dataset.clip(self.features(layout), self.y, BOUNDS, **declared(self.loss))
 
     def features(self, layout: str) -> Any:
         """The raw features, as an array or a sparse matrix."""
@@ -102,18 +122,20 @@ def random_table(loss: str, n: int, seed: int) -> Table:
     random = np.random.default_rng(seed)
     X = 4 * random.normal(size=(n, N_FEATURES))
     X[random.random(X.shape) < 0.4] = 0
-    if loss == "squared":
+    classes = LOSSES[loss].n_classes
+    if classes is None:
         return Table(X, random.uniform(-4, 7, size=n), loss)
-    return Table(X, random.integers(0, 2 if loss == "logistic" else N_CLASSES, size=n), loss)
+    return Table(X, random.integers(0, classes, size=n), loss)
 
 
 def corner_records(loss: str, seed: int) -> list[tuple[np.ndarray, float]]:
     """Records at corners of the domain, with extreme targets: there a record weighs the most."""
     random = np.random.default_rng(seed)
-    targets = {"logistic": [0, 1], "squared": [-9.0, 9.0], "multinomial": [0, N_CLASSES - 1]}
+    classes = LOSSES[loss].n_classes
+    targets = [-9.0, 9.0] if classes is None else [0, classes - 1]
     corners = [np.full(N_FEATURES, 1e6), np.zeros(N_FEATURES)]
     corners += [random.choice([-1e6, 1e6], size=N_FEATURES) for _ in range(4)]
-    return [(x, y) for x in corners for y in targets[loss]]
+    return [(x, y) for x in corners for y in targets]
 
 
 def public_facts(loss: str, neighbors: str, n_records: int) -> PublicFacts:

@@ -30,7 +30,16 @@ from sparsedp.solvers import (
 )
 from sparsedp.solvers.clipping import shortened, shrink
 from sparsedp.solvers.objective.regularized import RegularizedObjective
-from tests.cases import LOSSES, N_CLASSES, N_FEATURES, SOLVERS, Table, public_facts, random_table
+from tests.cases import (
+    N_FEATURES,
+    SOLVERS,
+    Table,
+    declared,
+    is_number,
+    public_facts,
+    random_table,
+    taken_by,
+)
 from tests.privacy.test_every_solver import TOLERANCE, recorded_fit, replayed_fit
 
 UNITS = {
@@ -43,10 +52,8 @@ UNITS = {
 def in_units(table: Table, unit: np.ndarray, row_norm: float | None = None) -> Dataset:
     """Records within [-1, 1] times a unit for each feature."""
     bounds = Bounds(-unit, unit, row_norm=row_norm)
-    if table.loss == "squared":
-        return Dataset.clip(table.X * unit, table.y, bounds, target_bounds=(-1e-50, 1e-50))
-    classes = (0, 1) if table.loss == "logistic" else range(N_CLASSES)
-    return Dataset.clip(table.X * unit, table.y, bounds, classes=classes)
+    told = {"target_bounds": (-1e-50, 1e-50)} if is_number(table.loss) else declared(table.loss)
+    return Dataset.clip(table.X * unit, table.y, bounds, **told)
 
 
 @pytest.mark.parametrize("units", UNITS)
@@ -54,9 +61,9 @@ def in_units(table: Table, unit: np.ndarray, row_norm: float | None = None) -> D
 def test_no_query_moves_more_than_declared_in_extreme_units(name, units):
     unit, how = UNITS[units], "add_remove"
     signs = np.array([1, -1, 1, 1, -1, 1.0])
-    for i, loss in enumerate(LOSSES):
+    for i, loss in enumerate(taken_by(name)):
         base = random_table(loss, 12, i)
-        more = base.with_record(signs, 0 if loss != "squared" else 1e300)
+        more = base.with_record(signs, 1e300 if is_number(loss) else 0)
         # Rows as long as the box allows, and rows that are cut short, in turn.
         row_norm = None if (i + len(name)) % 2 else min(float(unit.min()), 1e6)
         one, other = (in_units(table, unit, row_norm) for table in (base, more))
@@ -109,7 +116,7 @@ def test_what_is_not_a_number_contributes_nothing():
 @pytest.mark.parametrize("n", [0, 1])
 @pytest.mark.parametrize("name", SOLVERS)
 def test_every_solver_runs_without_records(name, n):
-    for i, loss in enumerate(LOSSES):
+    for i, loss in enumerate(taken_by(name)):
         data = random_table(loss, n, 3 + i).dataset("sparse" if i else "dense")
         solution, queries = recorded_fit(SOLVERS[name], data, loss, "add_remove", i, 2.0)
         assert np.isfinite(solution.weights).all()
@@ -118,9 +125,12 @@ def test_every_solver_runs_without_records(name, n):
         assert again.weights.tobytes() == solution.weights.tobytes()
 
 
+PEELING = IGHT(n_steps=2, peeling=True)
+
+
 @pytest.mark.parametrize(
     ("voter", "loss"),
-    [(Lasso(), "multinomial"), *((IGHT(n_steps=2, peeling=True), loss) for loss in LOSSES)],
+    [(Lasso(), "multinomial"), *((PEELING, loss) for loss in taken_by("two_stage"))],
     ids=str,
 )
 def test_secret_blocks_may_be_empty(voter, loss):

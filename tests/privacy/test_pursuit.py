@@ -30,7 +30,11 @@ from sparsedp.solvers.pursuit import step as pursuit_step
 from sparsedp.solvers.pursuit.plan import box_gram, row_gram
 
 D, K = 5, 3
-LOSSES = {"logistic": Logistic(), "squared": Squared(), "multinomial": Multinomial(K)}
+LOSSES = {
+    "logistic": Logistic(),
+    "squared": Squared(),
+    "multinomial": Multinomial(K),
+}
 NEIGHBORS = ("add_remove", "replace_one")
 LAYOUTS = ("dense", "sparse", "sparse")
 
@@ -47,10 +51,10 @@ class Setting:
             lower=[-1, 0, -2, -1, -5.0], upper=[1, 1, 2, 3, 5.0], row_norm=self.row_norm
         )
         X = X if layout == "dense" else sparse.csc_array(X)
-        if self.loss == "squared":
+        classes = LOSSES[self.loss].n_classes
+        if classes is None:
             return Dataset.clip(X, y, bounds, target_bounds=(-1, 3), intercept=self.intercept)
-        classes = range(2 if self.loss == "logistic" else K)
-        return Dataset.clip(X, y, bounds, classes=classes, intercept=self.intercept)
+        return Dataset.clip(X, y, bounds, classes=range(classes), intercept=self.intercept)
 
     def public(self, n):
         n_outputs = LOSSES[self.loss].n_outputs
@@ -73,9 +77,10 @@ class Setting:
     def table(self, n, seed):
         random = np.random.default_rng(seed)
         X = 2 * random.normal(size=(n, D)) * (random.random((n, D)) < 0.6)
-        if self.loss == "squared":
+        classes = LOSSES[self.loss].n_classes
+        if classes is None:
             return X, random.uniform(-2, 4, size=n)
-        return X, random.integers(0, 2 if self.loss == "logistic" else K, size=n)
+        return X, random.integers(0, classes, size=n)
 
     def records(self, seed):
         """Corners, single features, and two that are in all histograms, at other levels."""
@@ -83,8 +88,9 @@ class Setting:
         rows = [np.array([0.5, 0.75, 1.0, 2.0, 2.5]), np.array([-0.8, 0.1, -1.6, -0.6, -4.0])]
         rows += [random.choice([-9.0, 9.0], size=D) for _ in range(3)]
         rows += [9 * np.eye(D)[4], np.zeros(D)]
-        targets = {"logistic": (0, 1), "squared": (-9.0, 9.0), "multinomial": (0, K - 1)}
-        return list(itertools.product(rows, targets[self.loss]))
+        classes = LOSSES[self.loss].n_classes
+        targets = (-9.0, 9.0) if classes is None else (0, classes - 1)
+        return list(itertools.product(rows, targets))
 
     def recorded(self, X, y, epsilon, seed, layout="dense"):
         data, public = self.dataset(X, y, layout), self.public(len(y))

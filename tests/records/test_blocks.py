@@ -21,11 +21,12 @@ from sparsedp.privacy import Budget
 from sparsedp.solvers.frank_wolfe import vertex_walk
 from tests.cases import (
     LOSSES,
-    N_CLASSES,
     N_FEATURES,
     SOLVERS,
-    TARGET_BOUNDS,
+    TAKEN,
     Table,
+    declared,
+    is_number,
     public_facts,
     random_table,
 )
@@ -40,9 +41,7 @@ def in_blocks(table: Table, layout: str, rows: int, n_threads: int = 1) -> Block
     """The same as `Table.dataset`, in blocks."""
     X = table.X if layout == "dense" else sparse.csr_array(table.X)
     records = RecordBlocks.from_arrays(X, table.y, rows_per_block=rows, n_threads=n_threads)
-    if table.loss == "squared":
-        return records.clip(BOUNDS, target_bounds=TARGET_BOUNDS)
-    return records.clip(BOUNDS, classes=(0, 1) if table.loss == "logistic" else range(N_CLASSES))
+    return records.clip(BOUNDS, **declared(table.loss))
 
 
 def fitted(name: str, data, loss: str) -> np.ndarray:
@@ -55,11 +54,9 @@ def fitted(name: str, data, loss: str) -> np.ndarray:
     return solution.weights
 
 
-@pytest.mark.parametrize("name", SOLVERS)
-@pytest.mark.parametrize(
-    ("loss", "layout"), [("logistic", "sparse"), ("squared", "dense"), ("multinomial", "sparse")]
-)
-def test_every_solver_gives_the_same_in_blocks(monkeypatch, name, loss, layout):
+@pytest.mark.parametrize(("name", "loss"), TAKEN)
+def test_every_solver_gives_the_same_in_blocks(monkeypatch, name, loss):
+    layout = "dense" if is_number(loss) else "sparse"
     # The compiled walk, and the one in few rounds over blocks, draw their noise in another way.
     monkeypatch.setattr(vertex_walk, "compact_columns", lambda data: None)
     monkeypatch.setattr(vertex_walk.VertexWalk, "in_rounds", lambda self: None)

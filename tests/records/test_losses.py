@@ -41,7 +41,8 @@ def test_residual_bound_holds_at_corners_and_is_attained(loss, seed, size):
     corners = np.vstack([corners, -corners])
     corners[:, -1] = random.choice([-1.0, 1.0])  # the constant column has one sign only
     margins = corners @ w
-    targets = {"logistic": [0, 1], "squared": [-1.0, 1.0], "multinomial": range(4)}[loss]
+    classes = LOSSES[loss].n_classes
+    targets = [-1.0, 1.0] if classes is None else range(classes)
     largest = max(
         np.abs(LOSSES[loss].residual(margins, np.full(len(margins), y))).max() for y in targets
     )

@@ -15,7 +15,7 @@ from sparsedp.mechanisms import KeyStream, NoiselessCurator, NoisyCurator
 from sparsedp.privacy import Budget, PublicFacts
 from sparsedp.solvers import FrankWolfe, NoisyMinScreening, ScreenedFrankWolfe
 from sparsedp.solvers.frank_wolfe.screening_rule import ScreeningRule, column_norms
-from tests.cases import LOSSES, public_facts, random_table
+from tests.cases import LOSSES, public_facts, random_table, taken_by
 from tests.privacy.test_every_solver import movements
 
 NEIGHBORS = ("add_remove", "replace_one")
@@ -134,14 +134,14 @@ def test_adding_a_record_nearly_attains_the_sensitivity(n):
 
 
 @pytest.mark.parametrize("neighbors", NEIGHBORS)
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", taken_by("screened_frank_wolfe"))
 def test_no_query_moves_more_than_declared_at_an_ordinary_radius(loss, neighbors):
     solver = ScreenedFrankWolfe(radius=2.0, n_steps=4, screen_every=2)
     worst = movements("", loss, neighbors, solver)
     assert max(worst.values()) <= 1 + 1e-9, worst
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", taken_by("screened_frank_wolfe"))
 def test_a_wrong_number_of_records_does_not_move_the_rule_further(loss):
     """Under add/remove a noisy number stands in for n: the bound holds however wrong it is."""
     one = random_table(loss, 60, 5)

@@ -46,6 +46,14 @@ static inline double exponential(double x) {
     return p;
 }
 
+/* Exponentials, of arguments cut off at FARTHEST; close to zero if the argument is not a number. */
+WIDE static void exponentials(const double *restrict x, ptrdiff_t n, double *restrict out) {
+    for (ptrdiff_t i = 0; i < n; i++) {
+        double within = x[i] > -FARTHEST ? x[i] : -FARTHEST;
+        out[i] = exponential(within < FARTHEST ? within : FARTHEST);
+    }
+}
+
 /* Probability minus label; zero if the margin is not a number. */
 WIDE static void logistic_slopes(const double *restrict margins, const double *restrict target,
                                  ptrdiff_t n, double *restrict out) {

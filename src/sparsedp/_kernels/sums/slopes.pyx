@@ -3,6 +3,7 @@
 from libc.stdint cimport int64_t
 
 cdef extern from "slopes.h" nogil:
+    void exponentials(const double* x, Py_ssize_t n, double* out)
     void logistic_slopes(
         const double* margins, const double* target, Py_ssize_t n, double* out
     )
@@ -17,6 +18,15 @@ cdef extern from "slopes.h" nogil:
     void shrink_slopes(
         double* slopes, const double* lengths, double bound, Py_ssize_t n, double* squares
     )
+
+
+def exponential(const double[::1] x, double[::1] out):
+    """Exponentials, for losses that are made of them."""
+    if x.shape[0] != out.shape[0]:
+        raise ValueError("arguments and results differ in number")
+    if out.shape[0]:
+        with nogil:
+            exponentials(&x[0], out.shape[0], &out[0])
 
 
 def logistic(const double[::1] margins, const double[::1] target, double[::1] out):

@@ -20,6 +20,11 @@ HALVING = (float.fromhex("0x1.62e42fefa38p-1"), float.fromhex("0x1.ef35793c7673p
 """The logarithm of two: 41 bits, whose products with exponents are exact, and the rest."""
 
 
+def exponential(x: Array, out: Array) -> None:
+    """Exponentials of arguments cut off at 708; close to zero where one is not a number."""
+    out[:] = _exponential(np.clip(np.where(x == x, x, -FARTHEST), -FARTHEST, FARTHEST))
+
+
 def logistic(margins: Array, target: Array, out: Array) -> None:
     """Probability minus label; zero if the margin is not a number.
 

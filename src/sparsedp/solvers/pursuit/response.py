@@ -29,7 +29,7 @@ FEWEST = 5.0
 """Noisy counts of records are raised to this."""
 
 LEAST_CURVATURE = 0.02
-"""Of the classifiers' losses: a smaller one would let noise take long steps."""
+"""A smaller one would let noise take long steps."""
 
 
 class Response(Protocol):
@@ -196,7 +196,8 @@ class NumberResponse:
         if isinstance(loss, Lipschitz):
             self._largest = min(self._largest, loss.lipschitz)
         constant = float(self.intercept[0])
-        self.curvature = float(loss.curvature(self.intercept, loss.mean(self.intercept))[0])
+        curvature = float(loss.curvature(self.intercept, loss.mean(self.intercept))[0])
+        self.curvature = max(curvature, LEAST_CURVATURE)
         share -= (n_sums - 2) * share / n_sums
         reach = Sensitivity(add_remove=self._largest**2, replace_one=self._largest**2)
         squares = targets.total(ConstantSquares(loss, constant, self._largest))  # private

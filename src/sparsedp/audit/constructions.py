@@ -14,7 +14,7 @@ from scipy import sparse
 
 from sparsedp.audit.entrance import watching
 from sparsedp.audit.lower_bound import Event
-from sparsedp.audit.neighbours import Pair
+from sparsedp.audit.neighbors import Pair
 from sparsedp.audit.verdict import CONFIDENCE, AuditResult, audit
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset

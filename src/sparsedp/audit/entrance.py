@@ -47,7 +47,7 @@ CELLS: tuple[Any, ...] = (
 LABELS: tuple[tuple[Any, Any], ...] = ((0, 1), (False, True), ("no", "yes"), (2**53, 2**53 + 1))
 """Label sets; the last one does not survive a way through floating point."""
 
-CANCELLING = (2.0**60, -(2.0**60), 1.0)
+CANCELING = (2.0**60, -(2.0**60), 1.0)
 """Entries of one cell: what they add up to depends on their order."""
 
 Records = list[tuple[list[Any], Any]]
@@ -240,7 +240,7 @@ def _targets(make: Callable[[Records], Table]) -> Iterator[Disturbance]:
 def _duplicates(form: Callable[..., Any]) -> Iterator[Disturbance]:
     """Cells that are stored in many pieces, and a record whose pieces are out of order."""
     for n_pieces in (3, 17, 40):
-        pieces = [(0, value) for value in CANCELLING] + [(0, 0.0)] * (n_pieces - 3) + [(2, 1.0)]
+        pieces = [(0, value) for value in CANCELING] + [(0, 0.0)] * (n_pieces - 3) + [(2, 1.0)]
         base = [pieces] * 6
         for name, hostile in (
             ("unsorted", [(2, 1.0), (1, 1.0), (0, 1.0)]),

@@ -6,9 +6,9 @@ from functools import partial
 from typing import Any
 
 from sparsedp.audit.attack import Attack
-from sparsedp.audit.neighbours import (
+from sparsedp.audit.neighbors import (
     Pair,
-    cancelling_pair,
+    canceling_pair,
     flipped_label_pair,
     linear_pair,
     turned_row_pair,
@@ -144,8 +144,8 @@ def published() -> Iterator[Target]:
     turned = partial(screening_pair, screen, 60_000, 2)
     yield _replacing("screened_frank_wolfe", screen, Squared(), 5.0, 1e-3, turned)
     aggregate = NoisyGD(n_steps=1, clip=0.01, calibration="published")
-    cancelling = partial(cancelling_pair, Logistic())
-    yield _replacing("noisy_gd", aggregate, Logistic(), 1.0, 1e-3, cancelling)
+    canceling = partial(canceling_pair, Logistic())
+    yield _replacing("noisy_gd", aggregate, Logistic(), 1.0, 1e-3, canceling)
     threshold = IGHT(n_steps=1, clip=0.5, calibration="published")
     two = partial(_two_vertices, Logistic(), "replace_one")
     yield replace(_replacing("ight", threshold, Logistic(), 10.0, 0.01, two), effort=10)

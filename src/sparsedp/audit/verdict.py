@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from sparsedp.audit.attack import Attack, Statistic
-from sparsedp.audit.neighbours import Pair, worst_pairs
+from sparsedp.audit.neighbors import Pair, worst_pairs
 from sparsedp.losses import Loss
 from sparsedp.privacy import Neighbors
 from sparsedp.solvers import Solver

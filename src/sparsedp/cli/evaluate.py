@@ -1,4 +1,4 @@
-"""``sparsedp evaluate``: scores of a model on labelled records."""
+"""``sparsedp evaluate``: scores of a model on labeled records."""
 
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ NOTE = (
 def command(
     model: Path, data: Path, target: str | None, file_format: str | None, as_json: bool
 ) -> None:
-    """Score MODEL on the labelled records in DATA.
+    """Score MODEL on the labeled records in DATA.
 
     Compares with the null model, which knows only how often each class occurs in DATA, or the mean
     of its target. The scores are exact and not private.

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial
-from typing import Any
 
 from sparsedp.audit.attack import Attack
 from sparsedp.audit.neighbors import (
@@ -111,9 +110,11 @@ def registered(
                 yield Target(name, solver, LOSSES[loss], epsilon, delta, relation)
 
 
-def brisk(solver: Any) -> Any:
+def brisk(solver: Solver) -> Solver:
     """The same solver with at most `STEPS` steps, also of solvers inside it."""
-    changes: dict[str, Any] = {}
+    if not is_dataclass(solver) or isinstance(solver, type):
+        raise TypeError(f"solvers are dataclasses, and {solver!r} is not")
+    changes: dict[str, object] = {}
     for field in fields(solver):
         value = getattr(solver, field.name)
         if field.name == "n_steps":

@@ -85,7 +85,7 @@ def test_equal_promises_compare_equal_however_written():
     assert hash(Bounds(0, [1, 1])) == hash(Bounds([0, 0], 1 + np.zeros(2)))
     assert Bounds(0, 1) != Bounds(0, 2)
     with pytest.raises(AttributeError):
-        NAMED.lower = 0
+        NAMED.lower = 0  # pyrefly: ignore[read-only]  that is the point
 
 
 def test_promises_survive_copies_pickles_and_clone():

@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import traceback
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -53,7 +54,7 @@ CHANGES = {
 class Changing(SparseLogisticRegression):
     """Has something happen between the check of the blocks and the charge."""
 
-    meanwhile = staticmethod(lambda: None)
+    meanwhile: Callable[[], object] = staticmethod(lambda: None)
 
     def _problem(self, X, y, settings):
         found = super()._problem(X, y, settings)
@@ -248,7 +249,7 @@ def test_a_public_model_goes_by_names(tmp_path):
     records = RecordBlocks.from_parquet(tmp_path, target="y")
     frame = pd.DataFrame(X, columns=list("abc"))
     common = {"epsilon": 1.0, "delta": 1e-3, "bounds": 1.0, "target_bounds": (0, 1)}
-    common["solver"] = NoisyGD(n_steps=1)
+    common |= {"solver": NoisyGD(n_steps=1)}
     ordered = SparseLinearRegression(**common).fit(frame, Y)
     SparseLinearRegression(**common, initial_model=ordered).fit(records)
     turned = SparseLinearRegression(**common).fit(frame[list("cba")], Y)

@@ -258,7 +258,7 @@ def _fit_arguments() -> tuple[str, ...]:
     return ("fit", "people.csv", "--bounds", "bounds.toml", "--drop", "price", *PRIVACY, *QUICK)
 
 
-LABELLED = ("fit", "u.csv", "--bounds", "1", "--target", "y", "--classes", "0,1")
+LABELED = ("fit", "u.csv", "--bounds", "1", "--target", "y", "--classes", "0,1")
 
 REFUSALS = {
     "no data": (("fit",), "DATA"),
@@ -289,7 +289,7 @@ REFUSALS = {
     ),
     "no target": (("fit", "u.csv", "--bounds", "1", "--classes", "0,1", *PRIVACY), "--target"),
     "unknown target": (
-        (*LABELLED, "--target", "z", *PRIVACY),
+        (*LABELED, "--target", "z", *PRIVACY),
         "'z'",
     ),
     "unknown solver": (

@@ -291,7 +291,8 @@ def test_bad_records_say_what_to_do_and_charge_nothing():
     lost = y.astype(float)
     lost[:3] = np.nan
     assert clone(model).set_params(classes=[0, 1], invalid="replace").fit(holes, lost)
-    words = np.where(np.isnan(lost), None, np.where(y == 1, "yes", "no"))
+    words = np.where(y == 1, "yes", "no").astype(object)
+    words[np.isnan(lost)] = None
     assert clone(model).set_params(classes=["no", "yes"], invalid="replace").fit(holes, words)
     regressor = SparseLinearRegression(**SETTINGS, target_bounds=(0, 1), invalid="replace")
     assert np.isfinite(regressor.fit(holes, lost).coef_).all()

@@ -323,7 +323,7 @@ def test_after_the_gate_nothing_can_be_written():
         with pytest.raises(ValueError, match="read-only"):
             data.target[0] = 9
         with pytest.raises(AttributeError):
-            data.target = y
+            data.target = y  # pyrefly: ignore[read-only]  that is the point
 
 
 def test_no_record_is_a_neighbor_of_one_record():

@@ -257,8 +257,10 @@ def test_a_hostile_number_changes_its_record_only(dtype, bounds, form):
         assert_local(seen(*given(hostile), bounds=bounds), expected)
     for kept in (range(N - 1), range(1), range(5)):  # other numbers of records, too
         if form != "blocks":
+            # pyrefly: ignore[bad-unpacking]  only blocks are no pair
             few, y = given(rows)
             chosen = list(kept)
+            # pyrefly: ignore[bad-index]  nor can they be indexed
             found = seen(few[chosen], y[chosen], bounds)
             for now, before in zip(found, expected, strict=True):
                 assert np.array_equal(now, before[chosen])

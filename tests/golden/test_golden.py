@@ -16,4 +16,4 @@ def test_same_seed_same_model(case: str) -> None:
     assert now.keys() == before.keys()
     for name in before:
         # Machines differ in the last bits of products; another draw differs in the first digits.
-        np.testing.assert_allclose(now[name], before[name], rtol=1e-7, atol=1e-9)
+        np.testing.assert_allclose(np.asarray(now[name]), before[name], rtol=1e-7, atol=1e-9)

@@ -215,7 +215,7 @@ def server(tmp_path):
         def __init__(self, *arguments, **settings):
             super().__init__(*arguments, directory=str(files), **settings)
 
-        def log_message(self, *arguments):
+        def log_message(self, format, *arguments):
             seen.append(self.path)
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as serving:

@@ -25,7 +25,7 @@ from sparsedp.audit.lower_bound import (
     epsilon_from_losses,
     mean_lower_bound,
 )
-from sparsedp.audit.neighbours import cancelling_pair, dataset, flipped_label_pair, linear_pair
+from sparsedp.audit.neighbors import canceling_pair, dataset, flipped_label_pair, linear_pair
 from sparsedp.audit.targets import LOSSES, brisk, published, registered, screening_pair
 from sparsedp.cli import main
 from sparsedp.data.sums.losses import gradient_sum
@@ -310,7 +310,7 @@ def test_clipping_the_aggregate_is_convicted():
     published = NoisyGD(n_steps=1, clip=0.01, calibration="published")
     verdicts = []
     for solver in (published, replace(published, calibration="sound")):
-        pairs = [cancelling_pair(Logistic())]
+        pairs = [canceling_pair(Logistic())]
         result = audit(solver, Logistic(), 1.0, 1e-3, "replace_one", runs=100, seed=10, pairs=pairs)
         verdicts.append(result.verdict)
         if solver is published:

@@ -410,7 +410,7 @@ def test_an_edited_ledger_is_found(tmp_path, deed):
                 f"UPDATE {name} SET epsilon = '0.1'" if deed == "edit" else f"DELETE FROM {name}"
             )
             db.execute(f"{change} WHERE {where}")
-            changed = db.total_changes
+    changed = db.total_changes
     db.commit()
     db.close()
     assert changed == 1

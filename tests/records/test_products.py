@@ -143,7 +143,7 @@ def test_a_block_does_not_add_up_plainly_what_others_add_to():
             # Runs of r records with terms b times too long err by (r - 1) b roundings at most.
             short = 8 if name == "block" else 0
             allowed = short * block.n_records * 2.0**-53
-            off[name] += np.count_nonzero(np.abs(sums - exact) > allowed)
+            off[name] += int(np.count_nonzero(np.abs(sums - exact) > allowed))
         return exact
 
     blocks.total(compare)

@@ -98,7 +98,8 @@ def test_one_record_does_not_decide_through_the_estimator():
             )
             found += model.fit(csr_array(X), y).coef_.ravel()[C] != 0
         counts.append(int(found))
-    assert_close(*counts, 80, 1.0)
+    one, other = counts
+    assert_close(one, other, 80, 1.0)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

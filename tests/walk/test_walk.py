@@ -93,9 +93,9 @@ def test_a_planted_bias_is_convicted():
             float(rate),
             lambda: stream.words(64),
             lambda *close: True,
-            margin=1e9,
+            margin=1e9,  # pyrefly: ignore[unexpected-keyword]  of the compiled kernel
             mode="lazy",
-            first_horizon=1e5,
+            first_horizon=1e5,  # pyrefly: ignore[unexpected-keyword]
         )
         path = tuple(chosen.tolist())
         counts[path] = counts.get(path, 0) + 1
@@ -376,7 +376,7 @@ def test_settings_beyond_the_proof_are_refused(what, value):
             case.loss,
             start,
             *setting.values(),
-            lambda: np.zeros(8, dtype=np.uint64),
+            lambda: np.zeros(8, dtype=np.uint64),  # pyrefly: ignore[bad-argument-count]
             None,
         )
 

@@ -5,7 +5,7 @@ without statistics.
 """
 
 from sparsedp.audit.attack import Attack, Evidence
-from sparsedp.audit.neighbours import Pair, worst_pairs
+from sparsedp.audit.neighbors import Pair, worst_pairs
 from sparsedp.audit.verdict import AuditResult, Refused, audit, enumerated
 
 __all__ = [

@@ -21,7 +21,7 @@ from sparsedp.audit.lower_bound import (
     delta_from_losses,
     epsilon_from_losses,
 )
-from sparsedp.audit.neighbours import Pair
+from sparsedp.audit.neighbors import Pair
 from sparsedp.audit.replay import (
     ControlFlowChanged,
     Query,

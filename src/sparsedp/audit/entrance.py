@@ -13,7 +13,7 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -25,10 +25,14 @@ from sparsedp.data.files.readers import read_table
 from sparsedp.estimators.classifier import SparseLogisticRegression
 from sparsedp.estimators.regressor import SparseLinearRegression
 from sparsedp.losses import Logistic, Loss, Squared
+from sparsedp.mechanisms import Curator
 from sparsedp.privacy import Neighbors, Perturb, PublicFacts, Schedule
-from sparsedp.solvers import Solution
+from sparsedp.solvers import Solution, Solver
 
-CELLS: tuple[Any, ...] = (
+Cell: TypeAlias = object
+"""Of a table: a record may hold anything."""
+
+CELLS: tuple[Cell, ...] = (
     "text",
     "1",
     b"1",
@@ -44,28 +48,31 @@ CELLS: tuple[Any, ...] = (
 )
 """What a hostile record may hold where others hold numbers or labels."""
 
-LABELS: tuple[tuple[Any, Any], ...] = ((0, 1), (False, True), ("no", "yes"), (2**53, 2**53 + 1))
+LABELS: tuple[tuple[Cell, Cell], ...] = ((0, 1), (False, True), ("no", "yes"), (2**53, 2**53 + 1))
 """Label sets; the last one does not survive a way through floating point."""
 
-CANCELLING = (2.0**60, -(2.0**60), 1.0)
+CANCELING = (2.0**60, -(2.0**60), 1.0)
 """Entries of one cell: what they add up to depends on their order."""
 
-Records = list[tuple[list[Any], Any]]
-Table = tuple[Any, Any]
+SparseForm: TypeAlias = type[sparse.csr_array] | type[sparse.csc_array]
+Records: TypeAlias = list[tuple[Sequence[Cell], Cell]]
+Table: TypeAlias = tuple[object, object]
+"""Features and targets in any form that ``fit`` may be handed."""
 
 
-def watching(seen: list[Dataset]) -> Any:
+def watching(seen: list[Dataset]) -> Solver:
     """A solver that keeps what it was given."""
 
     class Watching:
         """Releases nothing but noise."""
 
+        needs = ()
         caveats = ()
 
         def schedule(self, public: PublicFacts) -> Schedule:
             return Schedule((Perturb(),))
 
-        def solve(self, data: Dataset, loss: Loss, curator: Any) -> Solution:
+        def solve(self, data: Dataset, loss: Loss, curator: Curator) -> Solution:
             seen.append(data)
             curator.perturb(np.zeros(1), 1.0)
             return Solution(weights=np.zeros(curator.public.weights_shape))
@@ -73,16 +80,16 @@ def watching(seen: list[Dataset]) -> Any:
     return Watching()
 
 
-def arrived(table: Table, classes: Sequence[Any] | None) -> np.ndarray:
+def arrived(table: Table, classes: Sequence[Cell] | None) -> np.ndarray:
     """What a solver sees of a table that goes through ``fit``: a row of numbers per record."""
     seen: list[Dataset] = []
-    how: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-3, "bounds": Bounds(-2.0, 2.0)}
-    how |= {"invalid": "replace", "solver": watching(seen), "random_state": 0}
+    model: SparseLinearRegression | SparseLogisticRegression
     if classes is None:
-        model: Any = SparseLinearRegression(target_bounds=(-2.0, 2.0), **how)
+        model = SparseLinearRegression(target_bounds=(-2.0, 2.0))
     else:
-        model = SparseLogisticRegression(classes=classes, **how)
-    model.fit(*table)
+        model = SparseLogisticRegression(classes=classes)
+    model.set_params(epsilon=1.0, delta=1e-3, bounds=Bounds(-2.0, 2.0), invalid="replace")
+    model.set_params(solver=watching(seen), random_state=0).fit(*table)
     data = seen[0]
     columns = [data.matvec(unit) for unit in np.eye(data.n_columns)]
     return np.column_stack([*columns, data.row_norms(), np.asarray(data.target, dtype=np.float64)])
@@ -97,7 +104,7 @@ class Disturbance:
     other: Table
     place: int
     """Of the hostile record."""
-    classes: Sequence[Any] | None
+    classes: Sequence[Cell] | None
 
     def disturbed(self) -> int:
         """How many of the other records reached the solver changed."""
@@ -179,7 +186,7 @@ def _tuples(records: Records) -> Table:
     return tuple(tuple(x) for x, _ in records), tuple(y for _, y in records)
 
 
-def _objects(records: Records) -> Table:
+def _objects(records: Records) -> tuple[np.ndarray, np.ndarray]:
     X = np.empty((len(records), len(records[0][0])), dtype=object)
     y = np.empty(len(records), dtype=object)
     for i, (x, target) in enumerate(records):
@@ -204,13 +211,13 @@ if find_spec("pandas") is not None:
     _FORMS["data frame"] = _frame
 
 
-def _base(labels: Sequence[Any]) -> Records:
+def _base(labels: Sequence[Cell]) -> Records:
     """Records whose numbers a detour through another type would change."""
     values = ([0.1, 1, -1.5], [1e-300, -2, 0.3], [True, 0, 1.0], [2, 1e-5, -0.7], [0, -1, 2.0])
     return [(list(x), labels[i % len(labels)]) for i, x in enumerate(values)]
 
 
-def _with(records: Records, hostile: tuple[list[Any], Any]) -> Records:
+def _with(records: Records, hostile: tuple[Sequence[Cell], Cell]) -> Records:
     return [*records[:2], hostile, *records[2:]]
 
 
@@ -237,10 +244,10 @@ def _targets(make: Callable[[Records], Table]) -> Iterator[Disturbance]:
             yield Disturbance(name, make(base), make(_with(base, hostile)), 2, None)
 
 
-def _duplicates(form: Callable[..., Any]) -> Iterator[Disturbance]:
+def _duplicates(form: SparseForm) -> Iterator[Disturbance]:
     """Cells that are stored in many pieces, and a record whose pieces are out of order."""
     for n_pieces in (3, 17, 40):
-        pieces = [(0, value) for value in CANCELLING] + [(0, 0.0)] * (n_pieces - 3) + [(2, 1.0)]
+        pieces = [(0, value) for value in CANCELING] + [(0, 0.0)] * (n_pieces - 3) + [(2, 1.0)]
         base = [pieces] * 6
         for name, hostile in (
             ("unsorted", [(2, 1.0), (1, 1.0), (0, 1.0)]),
@@ -255,7 +262,7 @@ def _duplicates(form: Callable[..., Any]) -> Iterator[Disturbance]:
             yield Disturbance(f"{name}, {n_pieces} pieces", tables[0], tables[1], 6, (0, 1))
 
 
-def _stored(form: Callable[..., Any], rows: list[list[tuple[int, float]]]) -> Any:
+def _stored(form: SparseForm, rows: list[list[tuple[int, float]]]) -> sparse.sparray:
     """Rows as they are, piece by piece: SciPy's constructors would put them in order."""
     entries = [(i, j, value) for i, row in enumerate(rows) for j, value in row]
     by_columns = form is sparse.csc_array
@@ -272,15 +279,14 @@ def _files(suffix: str) -> Iterator[Disturbance]:
     """A column of categories in which one cell is missing: pandas then writes 1.0 for every 1."""
     import pandas
 
-    declared: dict[str, Any] = {"target": "y", "categories": {"c": [0, 1, 2]}}
     columns = {"c": [0, 1, 2, 1, 0], "x": [0.5, 1.0, -1.0, 2.0, 0.0], "y": [0, 1, 1, 0, 1]}
     with TemporaryDirectory() as folder:
         path = Path(folder) / f"records.{suffix}"
 
-        def read(more: dict[str, Any]) -> Table:
+        def read(more: dict[str, list[Cell]]) -> Table:
             frame = pandas.DataFrame({name: [*columns[name], *more[name]] for name in columns})
             frame.to_csv(path, index=False) if suffix == "csv" else frame.to_parquet(path)
-            table = read_table(path, invalid="replace", **declared)
+            table = read_table(path, invalid="replace", target="y", categories={"c": [0, 1, 2]})
             return table.X, table.y
 
         one = read({name: [] for name in columns})

@@ -3,12 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial
-from typing import Any
 
 from sparsedp.audit.attack import Attack
-from sparsedp.audit.neighbours import (
+from sparsedp.audit.neighbors import (
     Pair,
-    cancelling_pair,
+    canceling_pair,
     flipped_label_pair,
     linear_pair,
     turned_row_pair,
@@ -111,9 +110,11 @@ def registered(
                 yield Target(name, solver, LOSSES[loss], epsilon, delta, relation)
 
 
-def brisk(solver: Any) -> Any:
+def brisk(solver: Solver) -> Solver:
     """The same solver with at most `STEPS` steps, also of solvers inside it."""
-    changes: dict[str, Any] = {}
+    if not is_dataclass(solver) or isinstance(solver, type):
+        raise TypeError(f"solvers are dataclasses, and {solver!r} is not")
+    changes: dict[str, object] = {}
     for field in fields(solver):
         value = getattr(solver, field.name)
         if field.name == "n_steps":
@@ -144,8 +145,8 @@ def published() -> Iterator[Target]:
     turned = partial(screening_pair, screen, 60_000, 2)
     yield _replacing("screened_frank_wolfe", screen, Squared(), 5.0, 1e-3, turned)
     aggregate = NoisyGD(n_steps=1, clip=0.01, calibration="published")
-    cancelling = partial(cancelling_pair, Logistic())
-    yield _replacing("noisy_gd", aggregate, Logistic(), 1.0, 1e-3, cancelling)
+    canceling = partial(canceling_pair, Logistic())
+    yield _replacing("noisy_gd", aggregate, Logistic(), 1.0, 1e-3, canceling)
     threshold = IGHT(n_steps=1, clip=0.5, calibration="published")
     two = partial(_two_vertices, Logistic(), "replace_one")
     yield replace(_replacing("ight", threshold, Logistic(), 10.0, 0.01, two), effort=10)

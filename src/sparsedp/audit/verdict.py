@@ -3,10 +3,10 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 from sparsedp.audit.attack import Attack, Statistic
-from sparsedp.audit.neighbours import Pair, worst_pairs
+from sparsedp.audit.neighbors import Pair, worst_pairs
 from sparsedp.losses import Loss
 from sparsedp.privacy import Neighbors
 from sparsedp.solvers import Solver
@@ -77,7 +77,7 @@ class AuditResult:
             return "violated"
         return "passed" if self.fault is None else "contract broken"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, str | float | None]:
         """JSON-ready form; an infinite bound becomes null."""
         content = asdict(self) | {"verdict": self.verdict}
         return {
@@ -140,37 +140,64 @@ def audit(
     prove one; the notes beside the solvers do that.
     """
     tried = worst_pairs(loss, neighbors) if pairs is None else pairs
-    attacks = [Attack(solver, loss, pair, epsilon, delta) for pair in tried]
-    usable, reason = [], ""
-    for attack in attacks:
-        try:
-            attack.run(b"usable")
-            usable.append(attack)
-        except ValueError as error:  # the settings do not suit the loss or this pair's shape
-            reason = str(error)
-    if not usable:
-        raise Refused(reason)
+    usable = _usable([Attack(solver, loss, pair, epsilon, delta) for pair in tried])
     n_pilot = max(3, round(PILOT_PART * runs))
     pilots = [attack.evidence(n_pilot, seed - 1, on_run=on_run) for attack in usable]
     best = max(range(len(usable)), key=lambda i: pilots[i].divergence())
     attack = usable[best]
     evidence = attack.evidence(runs, seed, statistic=statistic, on_run=on_run)
-    error = (1 - confidence) / 2
     replays = [*pilots, evidence]
     if attack.budget().calibration == "sound":
         replays += [replace(each, epsilon=SATURATING).evidence(1, seed) for each in usable]
     faults = [fault for found in replays for fault in found.faults]
-    return AuditResult(
-        method=name or type(solver).__name__,
-        loss=type(loss).__name__.lower(),
-        calibration=attack.budget().calibration,
-        neighbors=neighbors,
-        epsilon=epsilon,
-        delta=delta,
-        epsilon_lower_bound=evidence.epsilon(delta, error),
-        delta_lower_bound=evidence.delta(epsilon, delta, error),
+    error = (1 - confidence) / 2
+    return _result(
+        attack,
+        name,
+        bounds=(evidence.epsilon(delta, error), evidence.delta(epsilon, delta, error)),
         movement=max(found.movement for found in replays),
         fault=faults[0] if faults else None,
+        runs=runs,
+        confidence=confidence,
+    )
+
+
+def _usable(attacks: Sequence[Attack]) -> list[Attack]:
+    """Those whose settings suit the loss and the shape of their pair."""
+    usable, reason = [], ""
+    for attack in attacks:
+        try:
+            attack.run(b"usable")
+            usable.append(attack)
+        except ValueError as error:
+            reason = str(error)
+    if not usable:
+        raise Refused(reason)
+    return usable
+
+
+def _result(
+    attack: Attack,
+    name: str | None,
+    *,
+    bounds: tuple[float, float],
+    movement: float,
+    fault: str | None,
+    runs: int,
+    confidence: float,
+) -> AuditResult:
+    """What was found, under the name of what was attacked."""
+    return AuditResult(
+        method=name or type(attack.solver).__name__,
+        loss=type(attack.loss).__name__.lower(),
+        calibration=attack.budget().calibration,
+        neighbors=attack.pair.neighbors,
+        epsilon=attack.epsilon,
+        delta=attack.delta,
+        epsilon_lower_bound=bounds[0],
+        delta_lower_bound=bounds[1],
+        movement=movement,
+        fault=fault,
         pair=attack.pair.name,
         runs=runs,
         confidence=confidence,
@@ -198,18 +225,13 @@ def enumerated(
     attack = Attack(solver, loss, pair, epsilon, delta)
     law = attack.enumerate()
     run = attack.run(b"replay")
-    return AuditResult(
-        method=name or type(solver).__name__,
-        loss=type(loss).__name__.lower(),
-        calibration=attack.budget().calibration,
-        neighbors=pair.neighbors,
-        epsilon=epsilon,
-        delta=delta,
-        epsilon_lower_bound=law.epsilon(delta),
-        delta_lower_bound=law.delta(epsilon),
+    bounds = law.epsilon(delta), law.delta(epsilon)
+    return _result(
+        attack,
+        name,
+        bounds=bounds,
         movement=run.movement,
         fault=run.fault,
-        pair=pair.name,
         runs=0,
         confidence=1.0,
     )

@@ -1,7 +1,6 @@
 """The command line, one file per verb. Nothing but click is loaded until a verb runs."""
 
 import importlib
-from typing import Any
 
 import click
 
@@ -38,7 +37,7 @@ class Verbs(click.Group):
             return None
         return importlib.import_module(f"sparsedp.cli.{cmd_name}").command
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> object:
         """Run a verb. What is not expected here is a bug and shows its traceback."""
         try:
             return super().invoke(ctx)

@@ -1,10 +1,18 @@
 """``sparsedp audit``: attack our own methods, and show what one record can really be seen to do."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
-from sparsedp.cli.options import json_option
+from sparsedp.cli.options import calibrations, json_option, relations
+
+if TYPE_CHECKING:
+    from sparsedp.audit import AuditResult
+    from sparsedp.audit.constructions import Construction, Replayed
+    from sparsedp.audit.entrance import Entrance
+    from sparsedp.audit.targets import Target
+    from sparsedp.privacy import Neighbors
 
 RUNS = 50
 
@@ -23,7 +31,7 @@ RUNS = 50
 )
 @click.option(
     "--calibration",
-    type=click.Choice(("sound", "published")),
+    type=calibrations,
     default="sound",
     show_default=True,
     help="Noise that is proven, or a paper's formula.",
@@ -37,7 +45,7 @@ RUNS = 50
 @click.option("--delta", type=float, default=0.01, show_default=True, help="The claim to test.")
 @click.option(
     "--neighbors",
-    type=click.Choice(("add_remove", "replace_one")),
+    type=relations,
     help="Only this relation; by default both.",
 )
 @click.option(
@@ -57,7 +65,7 @@ def command(
     loss: str | None,
     epsilon: float,
     delta: float,
-    neighbors: Any,
+    neighbors: "Neighbors | None",
     runs: int,
     seed: int,
     as_json: bool,
@@ -67,15 +75,7 @@ def command(
     Needs no data. A lower bound above the claim is a proof that the claim is wrong; below it, the
     attacks found nothing. Exit code 1 if a method that is said to be sound fails.
     """
-    from dataclasses import replace
-
-    from sparsedp.audit import Refused
-    from sparsedp.audit.constructions import constructions
-    from sparsedp.audit.entrance import entrances
-    from sparsedp.audit.targets import LOSSES, published, registered, sharp
-    from sparsedp.cli.declared.solver import build_solver
     from sparsedp.cli.show import echo_json
-    from sparsedp.privacy import NEIGHBORS
 
     if everything == (solver is not None):
         raise ValueError("give either --all or --solver NAME")
@@ -83,17 +83,83 @@ def command(
         raise ValueError("--epsilon must be positive, and --delta between 0 and 1")
     if everything and (settings or calibration != "sound"):
         raise ValueError("--set and --calibration need --solver NAME")
-    losses = [loss] if loss else list(LOSSES)
-    relations = [neighbors] if neighbors else list(NEIGHBORS)
     if solver is None:
-        targets = list(registered(epsilon, delta, losses=losses, neighbors=relations))
-        others = (*sharp(), *published(), *entrances(), *constructions())
-        targets += [t for t in others if t.neighbors in relations]
+        targets = _everything(epsilon, delta, loss, neighbors)
     else:
-        built = build_solver(solver, settings, calibration)
-        named = registered(epsilon, delta, names=[solver], losses=losses, neighbors=relations)
-        chosen = bool(settings) or calibration != "sound"
-        targets = [replace(target, solver=built) if chosen else target for target in named]
+        targets = _one(solver, settings, calibration, epsilon, delta, loss, neighbors)
+    results = _run(targets, runs, seed)
+    if as_json:
+        echo_json([result.to_dict() for result in results])
+    else:
+        _echo_table(results)
+    if any(r.calibration == "sound" and r.verdict != "passed" for r in results):
+        raise click.exceptions.Exit(1)
+
+
+def _registered(
+    name: str | None,
+    epsilon: float,
+    delta: float,
+    loss: str | None,
+    neighbors: "Neighbors | None",
+) -> "list[Target]":
+    """Registered solvers, or one of them, with the losses and relations that were asked for."""
+    from sparsedp.audit.targets import LOSSES, registered
+    from sparsedp.privacy import NEIGHBORS
+    from sparsedp.solvers import BY_NAME
+
+    return list(
+        registered(
+            epsilon,
+            delta,
+            names=list(BY_NAME) if name is None else [name],
+            losses=[loss] if loss else list(LOSSES),
+            neighbors=[neighbors] if neighbors else NEIGHBORS,
+        )
+    )
+
+
+def _everything(
+    epsilon: float, delta: float, loss: str | None, neighbors: "Neighbors | None"
+) -> "list[Target | Entrance | Construction | Replayed]":
+    """Every solver, what papers claim, every way into ``fit``, and what once broke it."""
+    from sparsedp.audit.constructions import constructions
+    from sparsedp.audit.entrance import entrances
+    from sparsedp.audit.targets import published, sharp
+
+    others = (*sharp(), *published(), *entrances(), *constructions())
+    return [
+        *_registered(None, epsilon, delta, loss, neighbors),
+        *(target for target in others if neighbors in (None, target.neighbors)),
+    ]
+
+
+def _one(
+    solver: str,
+    settings: tuple[str, ...],
+    calibration: str,
+    epsilon: float,
+    delta: float,
+    loss: str | None,
+    neighbors: "Neighbors | None",
+) -> "list[Target]":
+    """One solver, as the audit sets it or with settings of one's own."""
+    from dataclasses import replace
+
+    from sparsedp.cli.declared.solver import build_solver
+
+    built = build_solver(solver, settings, calibration)
+    chosen = bool(settings) or calibration != "sound"
+    named = _registered(solver, epsilon, delta, loss, neighbors)
+    return [replace(target, solver=built) if chosen else target for target in named]
+
+
+def _run(
+    targets: "Sequence[Target | Entrance | Construction | Replayed]", runs: int, seed: int
+) -> "list[AuditResult]":
+    """All audits, one after the other; those that a solver refuses are named and left out."""
+    from sparsedp.audit import Refused
+
     results, refusal = [], ""
     for i, target in enumerate(targets, 1):
         label = f"{target.name}, {type(target.loss).__name__.lower()}, {target.neighbors}"
@@ -105,15 +171,10 @@ def command(
             click.echo(f"  not audited: {refusal}", err=True)
     if not results:
         raise ValueError(refusal)
-    if as_json:
-        echo_json([result.to_dict() for result in results])
-    else:
-        _echo_table(results)
-    if any(r.calibration == "sound" and r.verdict != "passed" for r in results):
-        raise click.exceptions.Exit(1)
+    return results
 
 
-def _echo_table(results: list[Any]) -> None:
+def _echo_table(results: "list[AuditResult]") -> None:
     from sparsedp.cli.show import table_lines
 
     heads = "method", "loss", "calibration", "neighbors", "verdict", "claimed", "lower bound"

@@ -1,11 +1,17 @@
 """``sparsedp demo``: a private model and its report from nothing, in seconds."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from sparsedp.cli.options import anywhere
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from sparsedp import SparseLogisticRegression
+    from sparsedp.data.synthetic import SyntheticData
 
 N_TRAIN, N_TEST, N_FEATURES, N_NONZERO = 8_000, 2_000, 100, 15
 EPSILON, DELTA = 1.0, 1e-4
@@ -22,58 +28,20 @@ def command(seed: int | None, output: Path) -> None:
     The data are those of Khanna et al. (2024): 100 features, of which eight matter. The fit is
     their Sparsifier with our accounting, at epsilon = 1 and delta = 1e-4.
     """
-    import numpy as np
-
-    from sparsedp import SparseLogisticRegression
-    from sparsedp.cli.show import echo_verdict, table_lines
+    from sparsedp.cli.show import echo_verdict
     from sparsedp.data.synthetic import wang_zhang
     from sparsedp.release import PublishedModel, write_report
-    from sparsedp.solvers import FrankWolfe, Sparsifier
 
     made = wang_zhang(N_TRAIN + N_TEST, N_FEATURES, seed=seed or 0)
-    train, test = slice(None, N_TRAIN), slice(N_TRAIN, None)
-
-    def fitted(epsilon: float) -> Any:
-        return SparseLogisticRegression(
-            epsilon=epsilon,
-            delta=DELTA,
-            bounds=made.bounds,
-            n_nonzero=N_NONZERO,
-            solver=Sparsifier(FrankWolfe(radius=10.0, n_steps=1000)),
-            classes=(0, 1),
-            random_state=seed,
-        ).fit(made.X[train], made.y[train])
-
     click.echo(
         f"Synthetic data of Khanna et al. (2024): {N_TRAIN} records to fit, {N_TEST} to test, "
         f"{N_FEATURES} features,\nof which 8 decide the label. Keeping {N_NONZERO} features at "
         f"epsilon = {EPSILON:g}, delta = {DELTA:g} ...\n"
     )
-    private, exact = fitted(EPSILON), fitted(float("inf"))
+    private, exact = _fitted(made, EPSILON, seed), _fitted(made, float("inf"), seed)
     model = PublishedModel.from_estimator(private, target_name="label")
-
-    rows = [["feature", "true weight", "private", "without noise", ""]]
-    true, found = made.weights, private.coef_[0]
-    shown = np.flatnonzero((true != 0) | (found != 0))
-    for j in sorted(shown, key=lambda j: (-abs(true[j]), -abs(found[j]))):
-        word = "found" if true[j] and found[j] else "missed" if true[j] else "false"
-        cells = [f"{value:.3g}" if value else "." for value in (true[j], found[j])]
-        cells.append(f"{exact.coef_[0][j]:.3g}" if exact.coef_[0][j] else ".")
-        rows.append([f"x{j}", *cells, word])
-    for line in table_lines(rows):
-        click.echo(line)
-    n_found = int(np.sum((true != 0) & (found != 0)))
-    click.echo(
-        f"  {n_found} of 8 true features found, {8 - n_found} missed, "
-        f"{len(model.features) - n_found} false (asked for {N_NONZERO}).\n"
-    )
-
-    y = made.y[test]
-    accuracy = {
-        "model": float(private.score(made.X[test], y)),
-        "without noise": float(exact.score(made.X[test], y)),
-        "null": float(max(np.mean(y), 1 - np.mean(y))),
-    }
+    _echo_features(made.weights, private.coef_[0], exact.coef_[0])
+    accuracy = _accuracy(made, private, exact)
     click.echo("Accuracy on the test records (they are synthetic, so it may be shown):")
     for name, value in accuracy.items():
         click.echo(f"  {name:14}{value:.3f}  {'#' * round(40 * value)}")
@@ -89,3 +57,52 @@ def command(seed: int | None, output: Path) -> None:
     }
     report = write_report(model, output / "report.html", evaluation)
     click.echo(f"\nThe model is in {output / 'model.json'}\nOpen the report: {report.absolute()}")
+
+
+def _fitted(made: "SyntheticData", epsilon: float, seed: int | None) -> "SparseLogisticRegression":
+    """The solver of Khanna et al. (2024), on the records to fit."""
+    from sparsedp import SparseLogisticRegression
+    from sparsedp.solvers import FrankWolfe, Sparsifier
+
+    return SparseLogisticRegression(
+        epsilon=epsilon,
+        delta=DELTA,
+        bounds=made.bounds,
+        n_nonzero=N_NONZERO,
+        solver=Sparsifier(FrankWolfe(radius=10.0, n_steps=1000)),
+        classes=(0, 1),
+        random_state=seed,
+    ).fit(made.X[:N_TRAIN], made.y[:N_TRAIN])
+
+
+def _echo_features(true: "np.ndarray", found: "np.ndarray", exact: "np.ndarray") -> None:
+    """Weights that are there or were found, largest first, and how many of them are right."""
+    import numpy as np
+
+    from sparsedp.cli.show import table_lines
+
+    rows = [["feature", "true weight", "private", "without noise", ""]]
+    shown = np.flatnonzero((true != 0) | (found != 0))
+    for j in sorted(shown, key=lambda j: (-abs(true[j]), -abs(found[j]))):
+        word = "found" if true[j] and found[j] else "missed" if true[j] else "false"
+        cells = [f"{value:.3g}" if value else "." for value in (true[j], found[j], exact[j])]
+        rows.append([f"x{j}", *cells, word])
+    for line in table_lines(rows):
+        click.echo(line)
+    n_found = int(np.sum((true != 0) & (found != 0)))
+    click.echo(
+        f"  {n_found} of 8 true features found, {8 - n_found} missed, "
+        f"{np.count_nonzero(found) - n_found} false (asked for {N_NONZERO}).\n"
+    )
+
+
+def _accuracy(
+    made: "SyntheticData", private: "SparseLogisticRegression", exact: "SparseLogisticRegression"
+) -> dict[str, float]:
+    """On the test records, beside that of always saying the class that is more frequent."""
+    X, y = made.X[N_TRAIN:], made.y[N_TRAIN:]
+    return {
+        "model": float(private.score(X, y)),
+        "without noise": float(exact.score(X, y)),
+        "null": float(max(y.mean(), 1 - y.mean())),
+    }

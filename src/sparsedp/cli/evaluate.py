@@ -1,11 +1,18 @@
-"""``sparsedp evaluate``: scores of a model on labelled records."""
+"""``sparsedp evaluate``: scores of a model on labeled records."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from sparsedp.cli.options import existing, format_option, json_option, limit_option
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from sparsedp.release import PublishedModel
+    from sparsedp.release.columns import TableLike
 
 NOTE = (
     "computed exactly on these records: the scores themselves are NOT private; publish them only "
@@ -23,7 +30,7 @@ NOTE = (
 def command(
     model: Path, data: Path, target: str | None, file_format: str | None, as_json: bool
 ) -> None:
-    """Score MODEL on the labelled records in DATA.
+    """Score MODEL on the labeled records in DATA.
 
     Compares with the null model, which knows only how often each class occurs in DATA, or the mean
     of its target. The scores are exact and not private.
@@ -52,7 +59,9 @@ def command(
     echo_wrapped(f"These numbers are {NOTE}.")
 
 
-def scores(model: Any, X: Any, y: Any, names: Any) -> dict[str, dict[str, float]]:
+def scores(
+    model: "PublishedModel", X: "TableLike", y: "np.ndarray", names: Sequence[str] | None
+) -> dict[str, dict[str, float]]:
     """Scores of a model and of the null model; exact, so not private."""
     import numpy as np
 
@@ -101,7 +110,7 @@ def scores(model: Any, X: Any, y: Any, names: Any) -> dict[str, dict[str, float]
     return found
 
 
-def _area(score: Any, label: Any) -> float:
+def _area(score: "np.ndarray", label: "np.ndarray") -> float:
     """Area under the curve: how often a record of the class is ranked above one that is not."""
     from scipy.stats import rankdata
 

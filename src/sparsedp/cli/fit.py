@@ -3,11 +3,12 @@
 import sys
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
 from sparsedp.cli import Stopped
+from sparsedp.cli.declared.given import Given
 from sparsedp.cli.folder.runfile import check_named, run_text, use_config
 from sparsedp.cli.options import (
     anywhere,
@@ -18,6 +19,16 @@ from sparsedp.cli.options import (
     privacy_options,
     solver_options,
 )
+
+if TYPE_CHECKING:
+    from sparsedp.cli.declared.declaration import Declaration
+    from sparsedp.cli.folder.output import Output
+    from sparsedp.data.blocks.blocks import RecordBlocks
+    from sparsedp.data.bounds import Bounds
+    from sparsedp.data.files.readers import Table
+    from sparsedp.estimators import SparseLinearRegression, SparseLogisticRegression
+    from sparsedp.privacy import Ledger
+    from sparsedp.release import PublishedModel
 
 
 @click.command("fit")
@@ -75,7 +86,12 @@ from sparsedp.cli.options import (
 @json_option()
 @click.pass_context
 def command(
-    ctx: click.Context, output: Path, force: bool, resume: bool, as_json: bool, **given: Any
+    ctx: click.Context,
+    output: Path,
+    force: bool,
+    resume: bool,
+    as_json: bool,
+    **given: Unpack[Given],
 ) -> None:
     """Fit a private model to DATA and write a folder.
 
@@ -102,7 +118,7 @@ def command(
     _show(model, output, as_json=as_json)
 
 
-def _check_given(given: dict[str, Any]) -> None:
+def _check_given(given: Given) -> None:
     """What only --resume can do without."""
     if given["data"] is None:
         raise click.UsageError("Missing argument 'DATA'.")
@@ -111,7 +127,7 @@ def _check_given(given: dict[str, Any]) -> None:
             raise click.UsageError(f"Missing option '--{name}'.")
 
 
-def _fit(folder: Any, given: dict[str, Any], *, force: bool, shown: bool) -> Any:
+def _fit(folder: "Output", given: Given, *, force: bool, shown: bool) -> "PublishedModel":
     """Read, prepare the folder, charge and fit, store, put in place: in this order."""
     from sparsedp.cli.declared.declaration import Declaration
     from sparsedp.cli.declared.records import blocks_for_fit, read_for_fit
@@ -137,24 +153,13 @@ def _fit(folder: Any, given: dict[str, Any], *, force: bool, shown: bool) -> Any
         table, limits = read_for_fit(
             given["data"], declared, given["file_format"], given["n_features"], given["invalid"]
         )
-    shared: dict[str, Any] = {
-        "epsilon": given["epsilon"],
-        "delta": given["delta"],
-        "bounds": limits,
-        "n_nonzero": given["n_nonzero"],
-        "solver": solver,
-        "neighbors": given["neighbors"],
-        "fit_intercept": given["intercept"],
-        "invalid": given["invalid"],
-        "ledger": ledger,
-        "random_state": given["seed"],
-        "verbose": shown,
-    }
+    estimator = _estimator(task, declared, given, limits)
+    estimator.set_params(solver=solver, ledger=ledger, verbose=shown)
     size = model_size(table.feature_names, table.X.shape[1], len(declared.classes or ()))
     where = None if ledger is None else ledger.path
     folder.prepare(run_text(given, task, declared), size, ledger=where, force=force)
     with accounted(folder, ledger):
-        estimator = _fitted(task, declared, shared, table, records)
+        _fit_loudly(estimator, table, records)
         with uninterrupted():
             model = PublishedModel.from_estimator(
                 estimator,
@@ -167,7 +172,7 @@ def _fit(folder: Any, given: dict[str, Any], *, force: bool, shown: bool) -> Any
     return model
 
 
-def _show(model: Any, output: Path, *, as_json: bool) -> None:
+def _show(model: "PublishedModel", output: Path, *, as_json: bool) -> None:
     """What may be said about a fit."""
     from sparsedp.cli.show import coefficient_lines, echo_json, echo_verdict, verdict_json
 
@@ -188,7 +193,7 @@ def _show(model: Any, output: Path, *, as_json: bool) -> None:
     click.echo(f"\nWrote {output / 'model.json'}, {output / 'report.html'}, {output / 'run.toml'}")
 
 
-def _open_ledger(given: dict[str, Any]) -> Any:
+def _open_ledger(given: Given) -> "Ledger | None":
     from sparsedp.privacy import Ledger
 
     path, epsilon, delta = given["ledger"], given["ledger_epsilon"], given["ledger_delta"]
@@ -203,27 +208,43 @@ def _open_ledger(given: dict[str, Any]) -> Any:
                 "--ledger-epsilon and --ledger-delta"
             )
         path.parent.mkdir(parents=True, exist_ok=True)
-    named = {"who": given["who"], "data": given["data"].name}
-    return Ledger(epsilon, delta, path, **named, finish_later=True)
+    data = given["data"].name
+    return Ledger(epsilon, delta, path, who=given["who"], data=data, finish_later=True)
 
 
-def _fitted(
-    task: str, declared: Any, shared: dict[str, Any], table: Any, records: Any = None
-) -> Any:
-    """Fit; warnings become one line each on stderr."""
+def _estimator(
+    task: str, declared: "Declaration", given: Given, bounds: "Bounds"
+) -> "SparseLinearRegression | SparseLogisticRegression":
     from sparsedp.estimators import SparseLinearRegression, SparseLogisticRegression
+
+    if task == "regression":
+        estimator = SparseLinearRegression(target_bounds=declared.target_bounds)
+    else:
+        estimator = SparseLogisticRegression(classes=declared.classes)
+    return estimator.set_params(
+        epsilon=given["epsilon"],
+        delta=given["delta"],
+        bounds=bounds,
+        n_nonzero=given["n_nonzero"],
+        neighbors=given["neighbors"],
+        fit_intercept=given["intercept"],
+        invalid=given["invalid"],
+        random_state=given["seed"],
+    )
+
+
+def _fit_loudly(
+    estimator: "SparseLinearRegression | SparseLogisticRegression",
+    table: "Table",
+    records: "RecordBlocks | None",
+) -> None:
+    """Fit; warnings become one line each on stderr."""
     from sparsedp.privacy import UnprovenGuarantee
 
-    y = table.y
-    if y is None and records is None:
+    if table.y is None and records is None:
         raise ValueError("the data have no target: give --target")
-    if task == "regression":
-        estimator: Any = SparseLinearRegression(target_bounds=declared.target_bounds, **shared)
-    else:
-        estimator = SparseLogisticRegression(classes=declared.classes, **shared)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default", UnprovenGuarantee)
-        estimator.fit(table.X if records is None else records, y)
+        estimator.fit(table.X if records is None else records, table.y)
     for warning in caught:
         click.secho(f"Warning: {warning.message}", fg="red", err=True)
-    return estimator

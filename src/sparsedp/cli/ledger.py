@@ -1,11 +1,17 @@
 """``sparsedp ledger``: show, make, verify or convert a budget."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
-from sparsedp.cli.options import existing, json_option
+from sparsedp.cli.options import existing, json_option, relations
+
+if TYPE_CHECKING:
+    from sparsedp.privacy import Ledger, Neighbors
+    from sparsedp.privacy.ledger.entries import Charge
+    from sparsedp.privacy.ledger.rules import Rule
 
 
 class Unfit(click.ClickException):
@@ -31,7 +37,7 @@ class Unfit(click.ClickException):
 )
 @click.option(
     "--neighbors",
-    type=click.Choice(("add_remove", "replace_one")),
+    type=relations,
     help="What all charges of a new ledger compare; by default the first charge decides.",
 )
 @click.option("--upgrade", is_flag=True, help="Convert a ledger of version 0.1; keeps all charges.")
@@ -48,9 +54,9 @@ def command(
     create: bool,
     epsilon: float | None,
     delta: float | None,
-    rule: Any,
+    rule: "Rule | None",
     unit: str | None,
-    neighbors: Any,
+    neighbors: "Neighbors | None",
     upgrade: bool,
     models: tuple[Path, ...],
     as_json: bool,
@@ -69,17 +75,16 @@ def command(
     if len(names) != 1:
         raise click.UsageError(f"one ledger at a time, got {', '.join(names)}")
     path = Path(names[0])
-    asked = {"rule": rule, "unit": unit, "neighbors": neighbors}
     if create:
         if path.exists():
             raise ValueError(f"{path} exists: a budget is made once")
         if epsilon is None or delta is None:
             raise ValueError("a new ledger needs --epsilon and --delta: the whole budget")
         path.parent.mkdir(parents=True, exist_ok=True)
-        opened = Ledger(epsilon, delta, path, **asked)
+        opened = Ledger(epsilon, delta, path, rule=rule, unit=unit, neighbors=neighbors)
         _show(opened, as_json=as_json)
         return
-    if epsilon is not None or delta is not None or any(asked.values()):
+    if epsilon is not None or delta is not None or any((rule, unit, neighbors)):
         raise ValueError(
             "a budget cannot be changed: --epsilon, --delta, --rule, --unit and --neighbors go "
             "with --create"
@@ -127,7 +132,7 @@ def _verify(file: Path, models: tuple[Path, ...], *, as_json: bool) -> None:
         click.echo("An old copy passes too: give models charged to this ledger by --model.")
 
 
-def _show(ledger: Any, *, as_json: bool) -> None:
+def _show(ledger: "Ledger", *, as_json: bool) -> None:
     from sparsedp.cli.show import echo_json
 
     history, planned = ledger.history(), ledger.planned_total()
@@ -169,7 +174,7 @@ def _show(ledger: Any, *, as_json: bool) -> None:
         )
 
 
-def _show_lines(history: list[Any]) -> None:
+def _show_lines(history: "Sequence[Charge]") -> None:
     from sparsedp.cli.show import table_lines
 
     rows = [["line", "time", "who", "for", "data", "noise", "model", "epsilon", "delta"]]

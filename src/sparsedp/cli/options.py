@@ -2,19 +2,23 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias, TypeVar
 
 import click
 
 FORMATS = ("csv", "tsv", "libsvm", "npz", "parquet")
 
-Decorator = Callable[[Any], Any]
+Verb = TypeVar("Verb", bound=Callable[..., object])
+Decorator: TypeAlias = Callable[[Verb], Verb]
+
+relations = click.Choice(("add_remove", "replace_one"))
+calibrations = click.Choice(("sound", "published"))
 
 existing = click.Path(exists=True, path_type=Path)
 anywhere = click.Path(path_type=Path)
 
 
-def json_option() -> Decorator:
+def json_option() -> Decorator[Verb]:
     """--json"""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 
@@ -30,7 +34,7 @@ def _use_limits(ctx: click.Context, option: click.Parameter, given: tuple[str, .
         ctx.with_resource(changed.applied())
 
 
-def limit_option() -> Decorator:
+def limit_option() -> Decorator[Verb]:
     """--limit"""
     return click.option(
         "--limit",
@@ -44,7 +48,7 @@ def limit_option() -> Decorator:
     )
 
 
-def format_option() -> Decorator:
+def format_option() -> Decorator[Verb]:
     """--format"""
     return click.option(
         "--format",
@@ -54,63 +58,70 @@ def format_option() -> Decorator:
     )
 
 
-def privacy_options(required: bool = True) -> Decorator:
+def privacy_options(required: bool = True) -> Decorator[Verb]:
     """--epsilon, --delta and --neighbors"""
-
-    def decorate(command: Any) -> Any:
-        command = click.option(
-            "--neighbors",
-            type=click.Choice(("add_remove", "replace_one")),
-            default="add_remove",
-            show_default=True,
-            help="What the guarantee compares: a record more or less, or a record changed.",
-        )(command)
-        command = click.option(
+    return _together(
+        click.option(
+            "--epsilon",
+            type=float,
+            required=required,
+            help="Privacy budget; smaller protects more.",
+        ),
+        click.option(
             "--delta",
             type=float,
             required=required,
             help="Probability that the guarantee may fail; far below one over the number of "
             "records.",
-        )(command)
-        return click.option(
-            "--epsilon",
-            type=float,
-            required=required,
-            help="Privacy budget; smaller protects more.",
-        )(command)
-
-    return decorate
-
-
-def solver_options() -> Decorator:
-    """--n-nonzero, --solver, --set and --calibration"""
-
-    def decorate(command: Any) -> Any:
-        command = click.option(
-            "--calibration",
-            type=click.Choice(("sound", "published")),
-            default="sound",
+        ),
+        click.option(
+            "--neighbors",
+            type=relations,
+            default="add_remove",
             show_default=True,
-            help="Noise that is proven, or a paper's formula, to reproduce it.",
-        )(command)
-        command = click.option(
-            "--set",
-            "settings",
-            multiple=True,
-            metavar="NAME=VALUE",
-            help="A setting of the solver, such as radius=10; may be repeated.",
-        )(command)
-        command = click.option(
+            help="What the guarantee compares: a record more or less, or a record changed.",
+        ),
+    )
+
+
+def solver_options() -> Decorator[Verb]:
+    """--n-nonzero, --solver, --set and --calibration"""
+    return _together(
+        click.option(
+            "--n-nonzero",
+            type=click.IntRange(min=1),
+            help="Features to keep; by default 1.5 times the root of their number.",
+        ),
+        click.option(
             "--solver",
             default="pursuit",
             show_default=True,
             metavar="NAME",
             help="How the model is fitted: pursuit, sparsifier, frank_wolfe, ...",
-        )(command)
-        return click.option(
-            "--n-nonzero",
-            type=click.IntRange(min=1),
-            help="Features to keep; by default 1.5 times the root of their number.",
-        )(command)
+        ),
+        click.option(
+            "--set",
+            "settings",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="A setting of the solver, such as radius=10; may be repeated.",
+        ),
+        click.option(
+            "--calibration",
+            type=calibrations,
+            default="sound",
+            show_default=True,
+            help="Noise that is proven, or a paper's formula, to reproduce it.",
+        ),
+    )
+
+
+def _together(*options: Decorator[Verb]) -> Decorator[Verb]:
+    """Several options as one, which the help lists in this order."""
+
+    def decorate(command: Verb) -> Verb:
+        for option in reversed(options):
+            command = option(command)
+        return command
 
     return decorate

@@ -22,7 +22,8 @@ def command(model: Path, data: Path, file_format: str | None, output: Path | Non
     name; only those that the model uses are needed.
     """
     from sparsedp.cli.declared.records import read_for_model
-    from sparsedp.release.model import PublishedModel, label_text
+    from sparsedp.release.feature import label_text
+    from sparsedp.release.model import PublishedModel
 
     published = PublishedModel.load(model)
     table = read_for_model(data, published, file_format)

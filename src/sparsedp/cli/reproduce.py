@@ -4,14 +4,23 @@ import importlib
 import importlib.util
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Protocol
 
 import click
 
 from sparsedp.cli.options import anywhere, existing
 
 HERE = "experiments"
+
+
+class Experiment(Protocol):
+    """A table or figure of a paper; the class itself is not part of the package."""
+
+    key: str
+    title: str
 
 
 @click.command("reproduce")
@@ -82,7 +91,7 @@ def command(
         raise ValueError(f"{len(failed)} of {len(chosen)} failed: {', '.join(failed)}")
 
 
-def _framework(name: str) -> Any:
+def _framework(name: str) -> ModuleType:
     """A module of experiments/framework, which is not part of the package."""
     for place in (Path.cwd(), Path(__file__).resolve().parents[3]):
         folder = place / HERE
@@ -96,7 +105,7 @@ def _framework(name: str) -> Any:
     )
 
 
-def _echo_list(experiments: list[Any]) -> None:
+def _echo_list(experiments: Sequence[Experiment]) -> None:
     width = max((len(experiment.key) for experiment in experiments), default=0)
     for experiment in experiments:
         click.echo(f"{experiment.key:{width}}  {experiment.title}")

@@ -4,7 +4,6 @@ import json
 import math
 import textwrap
 from collections.abc import Sequence
-from typing import Any
 
 import click
 
@@ -18,7 +17,7 @@ BAR = 24
 WIDTH = 96
 
 
-def echo_json(content: Any) -> None:
+def echo_json(content: object) -> None:
     """Print data for other programs."""
     click.echo(json.dumps(content, indent=1, ensure_ascii=False))
 
@@ -32,7 +31,7 @@ def echo_verdict(verdict: Verdict) -> None:
             echo_wrapped(f"- {reason}", indent="  ")
 
 
-def verdict_json(verdict: Verdict) -> dict[str, Any]:
+def verdict_json(verdict: Verdict) -> dict[str, object]:
     """The verdict for other programs."""
     return {
         "private": verdict.private,

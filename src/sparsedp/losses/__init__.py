@@ -3,7 +3,7 @@
 A new loss is a file here and a line in `BY_NAME`; ``loss.py`` says what it has to promise.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from sparsedp.losses.log_cosh import LogCosh
 from sparsedp.losses.logistic import Logistic
@@ -41,7 +41,7 @@ BY_NAME: dict[str, Callable[..., Loss]] = {
 """Losses that a model can be fitted with, by the name that a record gives them."""
 
 
-def from_record(described: dict[str, object]) -> Loss:
+def from_record(described: Mapping[str, object]) -> Loss:
     """The loss that a record names, with its settings; ValueError if there is none such."""
     kind = BY_NAME.get(str(described.get("name")))
     if kind is None:

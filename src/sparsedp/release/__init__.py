@@ -4,16 +4,17 @@ Names are loaded when they are first used, so that reading a model does not pay 
 """
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sparsedp.release.card import Card
-    from sparsedp.release.model import Feature, PublishedModel
+    from sparsedp.release.feature import Feature
+    from sparsedp.release.model import PublishedModel
     from sparsedp.release.report import write_report
 
 _HOME = {
     "Card": "sparsedp.release.card",
-    "Feature": "sparsedp.release.model",
+    "Feature": "sparsedp.release.feature",
     "PublishedModel": "sparsedp.release.model",
     "write_report": "sparsedp.release.report",
 }
@@ -21,7 +22,7 @@ _HOME = {
 __all__ = ["Card", "Feature", "PublishedModel", "write_report"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name in _HOME:
         return getattr(importlib.import_module(_HOME[name]), name)
     raise AttributeError(f"module 'sparsedp.release' has no attribute {name!r}")

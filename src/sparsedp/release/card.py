@@ -1,13 +1,16 @@
 """The model card: what a reader must know before using or approving a model, as plain data."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from scipy.special import expit, logit
 
 from sparsedp.privacy.verdict import Verdict
-from sparsedp.release.model import PublishedModel, label_text
+from sparsedp.release.document import Limits, Record
+from sparsedp.release.feature import label_text
+from sparsedp.release.model import PublishedModel
 
 PRIORS = (0.01, 0.1, 0.5, 0.9)
 """How sure someone may be beforehand, in the table of odds."""
@@ -241,7 +244,7 @@ def _known_release(event: dict[str, Any], neighbors: str) -> Release:
             raise ValueError(f"unknown event {other!r}")
 
 
-def _bounds(bounds: dict[str, Any], n_features: int) -> str:
+def _bounds(bounds: Limits, n_features: int) -> str:
     lower, upper = bounds["lower"], bounds["upper"]
     if isinstance(lower, list):
         text = f"every one of the {n_features:,} features has limits of its own"
@@ -252,7 +255,7 @@ def _bounds(bounds: dict[str, Any], n_features: int) -> str:
     return text
 
 
-def _settings(record: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+def _settings(record: Record) -> tuple[tuple[str, str], ...]:
     rows = [
         ("epsilon", _text(record["epsilon"])),
         ("delta", f"{record['delta']:g}"),
@@ -271,7 +274,7 @@ def _settings(record: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     return tuple(rows)
 
 
-def call_text(described: dict[str, Any]) -> str:
+def call_text(described: Mapping[str, object]) -> str:
     """A solver or loss as one would write it in Python, from its name and settings."""
     arguments = {name: value for name, value in described.items() if name != "name"}
     if "count_solver" in arguments and arguments.get("n_nonzero") != "count":
@@ -282,7 +285,7 @@ def call_text(described: dict[str, Any]) -> str:
     return f"{described['name']}({inside})"
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, dict) and "name" in value:
         return call_text(value)
     return f"{value:g}" if isinstance(value, float) else repr(value).strip("'")

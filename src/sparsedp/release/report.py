@@ -4,13 +4,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from sparsedp.privacy.verdict import Verdict, labels_from_data
 from sparsedp.release.card import Card
-from sparsedp.release.model import Feature, PublishedModel
+from sparsedp.release.feature import Feature
+from sparsedp.release.model import PublishedModel
 
 MOST_BARS = 40
 """Features beyond these are listed in a table without bars."""
@@ -52,7 +52,7 @@ class Chart:
 def write_report(
     model: PublishedModel,
     path: str | Path,
-    evaluation: Mapping[str, Any] | None = None,
+    evaluation: Mapping[str, object] | None = None,
     verdict: Verdict | None = None,
 ) -> Path:
     """Write the report of a model; return its path.
@@ -80,7 +80,7 @@ def write_report(
 
 def render_report(
     model: PublishedModel,
-    evaluation: Mapping[str, Any] | None = None,
+    evaluation: Mapping[str, object] | None = None,
     verdict: Verdict | None = None,
 ) -> str:
     """The report as text; see :func:`write_report`."""
@@ -130,7 +130,7 @@ def _charts(model: PublishedModel, features: list[Feature]) -> list[Chart]:
     return charts
 
 
-def _checked(evaluation: Mapping[str, Any]) -> Mapping[str, Any]:
+def _checked(evaluation: Mapping[str, object]) -> Mapping[str, object]:
     metrics = evaluation.get("metrics")
     rows = list(metrics.values()) if isinstance(metrics, dict) else []
     if not rows or not all(isinstance(row, dict) and row and _scores(row) for row in rows):
@@ -141,7 +141,7 @@ def _checked(evaluation: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"data": str(evaluation.get("data", "data not named")), "metrics": metrics}
 
 
-def _scores(row: dict[str, Any]) -> bool:
+def _scores(row: Mapping[str, object]) -> bool:
     """Whether all values of a row are numbers that can be shown."""
     return all(
         value is None

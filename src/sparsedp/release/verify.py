@@ -7,9 +7,9 @@ that a fit could have written. The ledger knows which fits there were.
 import hashlib
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -20,8 +20,10 @@ from sparsedp.privacy.ledger import Ledger, LedgerError, Receipt
 from sparsedp.privacy.public import PublicFacts
 from sparsedp.privacy.published.published import PublishedSchedule
 from sparsedp.privacy.verdict import ROUNDING, Verdict, contradicted, made_by_0_1
+from sparsedp.release.document import Object, Record
 from sparsedp.release.model import FILE, PublishedModel
 from sparsedp.release.read import HASH, content_hash
+from sparsedp.solvers import Solver
 
 KINDS = {
     "Select": "Selections",
@@ -100,7 +102,7 @@ def verify(path: str | Path, ledger: Ledger | None = None) -> Verification:
     return Verification(verdict=shown, problems=tuple(problems), notes=tuple(notes))
 
 
-def _claims(record: dict[str, Any], verdict: Verdict) -> list[str]:
+def _claims(record: Record, verdict: Verdict) -> list[str]:
     """What the record says of itself, against what was counted."""
     found = []
     # Version 0.1 had other words, and its verdict was its own: its files are never called private.
@@ -139,7 +141,7 @@ def _consistent(model: PublishedModel) -> list[str]:
     return found
 
 
-def _mentions(described: dict[str, Any], calibration: str) -> bool:
+def _mentions(described: Mapping[str, object], calibration: str) -> bool:
     return described.get("calibration") == calibration or any(
         _mentions(value, calibration) for value in described.values() if isinstance(value, dict)
     )
@@ -177,7 +179,7 @@ def _against_schedule(model: PublishedModel) -> list[str]:
     return []
 
 
-def _rebuilt(described: dict[str, Any]) -> Any:
+def _rebuilt(described: Object) -> Solver:
     """A solver from its name and settings."""
     if described["name"] not in solvers.__all__:
         raise ValueError("not a solver of this package")
@@ -190,7 +192,7 @@ def _rebuilt(described: dict[str, Any]) -> Any:
 
 
 def _against_ledger(
-    record: dict[str, Any], fingerprint: str, ledger: Ledger, notes: list[str]
+    record: Record, fingerprint: str, ledger: Ledger, notes: list[str]
 ) -> list[str]:
     """Whether the ledger is whole and has this charge, for this model."""
     charged = record.get("ledger")
@@ -222,5 +224,5 @@ def _against_ledger(
     return found
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     return json.dumps(value, sort_keys=True)

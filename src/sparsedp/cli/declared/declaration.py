@@ -1,16 +1,19 @@
 """The bounds file: public promises about features and target, as the command line reads them."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias, cast
 
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.files.limits import limits as file_limits
 from sparsedp.data.files.opened import read_toml
+from sparsedp.release.document import Label
 
-Limits = dict[str, float]
+Limits: TypeAlias = dict[str, float]
+Toml: TypeAlias = dict[str, object]
+"""A table of a TOML file; what its values are is checked where they are used."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,12 +45,12 @@ class Declaration:
     """
 
     where: str
-    shared: dict[str, Any] = field(default_factory=dict)
+    shared: Limits = field(default_factory=dict)
     limits: dict[str, Limits] = field(default_factory=dict)
     categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
     drop: tuple[str, ...] = ()
     target: str | None = None
-    classes: tuple[Any, ...] | None = None
+    classes: tuple[Label, ...] | None = None
     target_bounds: tuple[float, float] | None = None
 
     @classmethod
@@ -62,7 +65,9 @@ class Declaration:
                 )
             return cls.from_toml(Path(text))
         bounds = Bounds.coerce(numbers[0] if len(numbers) == 1 else numbers)
-        return cls(where="--bounds", shared={"lower": bounds.lower, "upper": bounds.upper})
+        # Numbers became numbers: only lists become tuples.
+        lower, upper = cast("float", bounds.lower), cast("float", bounds.upper)
+        return cls(where="--bounds", shared={"lower": lower, "upper": upper})
 
     @classmethod
     def from_toml(cls, path: Path) -> "Declaration":
@@ -184,12 +189,12 @@ class Declaration:
 
     def to_toml(self) -> str:
         """The same promises as a bounds file."""
-        target: dict[str, Any] = {} if self.target is None else {"column": self.target}
+        target: Toml = {} if self.target is None else {"column": self.target}
         if self.classes is not None:
             target["classes"] = self.classes
         if self.target_bounds is not None:
             target["lower"], target["upper"] = self.target_bounds
-        columns: dict[str, dict[str, Any]] = {
+        columns: dict[str, Mapping[str, object]] = {
             **self.limits,
             **{name: {"categories": values} for name, values in self.categories.items()},
             **{name: {"drop": True} for name in self.drop},
@@ -199,13 +204,13 @@ class Declaration:
         return "\n".join(toml_table(name, row) for name, row in tables.items() if row)
 
 
-def toml_table(name: str, content: dict[str, Any]) -> str:
+def toml_table(name: str, content: Mapping[str, object]) -> str:
     """A table of TOML; what is None is left out."""
     lines = [f"{key} = {toml(value)}" for key, value in content.items() if value is not None]
     return "\n".join([f"[{name}]", *lines]) + "\n"
 
 
-def toml(value: Any) -> str:
+def toml(value: object) -> str:
     """A value of TOML. JSON's escapes are TOML's, but for DEL, which only TOML forbids."""
     if isinstance(value, bool):
         return str(value).lower()
@@ -216,7 +221,7 @@ def toml(value: Any) -> str:
     return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def read_label(label: Any) -> Any:
+def read_label(label: Label) -> Label:
     """A label as readers of files give it: a number where it looks like one, else text."""
     if isinstance(label, bool):
         raise ValueError(f'write the class {str(label).lower()} as the file has it, e.g. "yes"')
@@ -238,7 +243,7 @@ def _numbers(text: str) -> tuple[float, ...] | None:
     return numbers if len(numbers) <= 2 else None
 
 
-def _check(path: Path, name: str, table: Any, known: set[str]) -> None:
+def _check(path: Path, name: str, table: object, known: set[str]) -> None:
     unknown = sorted(set(table) - known) if isinstance(table, dict) else [str(table)]
     if unknown:
         raise ValueError(
@@ -246,7 +251,7 @@ def _check(path: Path, name: str, table: Any, known: set[str]) -> None:
         )
 
 
-def _check_target(path: Path, target: dict[str, Any]) -> None:
+def _check_target(path: Path, target: Toml) -> None:
     """Types of what [target] says."""
     if not isinstance(target.get("column", ""), str):
         raise ValueError(f"{path}: [target] needs the name of a column as text")

@@ -1,7 +1,6 @@
 """Reading records for the verbs: for a fit by what was declared, for a model by what it needs."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -49,8 +48,9 @@ def read_for_fit(
         # The header alone tells whether all is declared: a better message than the first text cell.
         columns = ColumnPlan.of(names, target, categories, drop, str(path))
         bounds = declared.bounds(columns.feature_names)
-        options: dict[str, Any] = {"categories": categories, "drop": drop, "invalid": invalid}
-        table = read_table(path, format=kind, target=target, **options)
+        table = read_table(
+            path, format=kind, target=target, categories=categories, drop=drop, invalid=invalid
+        )
     except ImportError as error:  # Parquet needs an extra
         raise ValueError(str(error)) from None
     return table, bounds
@@ -88,7 +88,13 @@ def read_for_model(
         if missing:
             raise ValueError(f"{path}: the model needs the columns {', '.join(map(repr, missing))}")
         drop = [name for name in names if name not in needed and name != target]
-        options = {"categories": model.categories, "drop": drop, "invalid": model.invalid}
-        return read_table(path, format=kind, target=target, **options)
+        return read_table(
+            path,
+            format=kind,
+            target=target,
+            categories=model.categories,
+            drop=drop,
+            invalid=model.invalid,
+        )
     except ImportError as error:
         raise ValueError(str(error)) from None

@@ -3,9 +3,12 @@
 import dataclasses
 import typing
 from collections.abc import Sequence
-from typing import Any
+from typing import TypeAlias
 
 from sparsedp.solvers import BY_NAME, Solver
+
+Setting: TypeAlias = bool | int | float | str | None
+"""What words on the command line can say."""
 
 
 def build_solver(name: str, settings: Sequence[str] = (), calibration: str = "sound") -> Solver:
@@ -23,7 +26,7 @@ def build_solver(name: str, settings: Sequence[str] = (), calibration: str = "so
     """
     if name not in BY_NAME:
         raise ValueError(f"--solver must be one of {', '.join(sorted(BY_NAME))}, got {name!r}")
-    solver: Any = BY_NAME[name]()
+    solver = BY_NAME[name]()
     for setting in settings:
         field, equals, text = setting.partition("=")
         if not equals:
@@ -36,38 +39,52 @@ def build_solver(name: str, settings: Sequence[str] = (), calibration: str = "so
     return solver
 
 
-def described(solver: Any) -> dict[str, Any]:
+def described(solver: Solver) -> dict[str, object]:
     """Name and settings, as a privacy record has them."""
-    settings = {field.name: getattr(solver, field.name) for field in dataclasses.fields(solver)}
+    settings = {name: getattr(solver, name) for name in _types(solver)}
     return {"name": type(solver).__name__} | {
         name: described(value) if dataclasses.is_dataclass(value) else value
         for name, value in settings.items()
     }
 
 
-def _types(solver: Any) -> dict[str, Any]:
+def _types(solver: Solver) -> dict[str, type]:
+    """The settings of a solver, which is a dataclass, and what each of them takes."""
+    if not dataclasses.is_dataclass(solver):
+        raise TypeError(f"solvers are dataclasses, and {solver!r} is not")
     hints = typing.get_type_hints(type(solver))
     return {field.name: hints[field.name] for field in dataclasses.fields(solver)}
 
 
-def _with(solver: Any, name: str, text: str) -> Any:
+def _changed(solver: Solver, changes: dict[str, Setting | Solver]) -> Solver:
+    if not dataclasses.is_dataclass(solver) or isinstance(solver, type):
+        raise TypeError(f"solvers are dataclasses, and {solver!r} is not")
+    return dataclasses.replace(solver, **changes)
+
+
+def _with(solver: Solver, name: str, text: str) -> Solver:
     types = _types(solver)
     if name in types and name not in ("solver", "calibration"):
-        return dataclasses.replace(solver, **{name: _value(name, text, types[name])})
+        return _changed(solver, {name: _value(name, text, types[name])})
     if "solver" in types:
-        return dataclasses.replace(solver, solver=_with(solver.solver, name, text))
+        return _changed(solver, {"solver": _with(_inner(solver), name, text)})
     known = ", ".join(key for key in types if key not in ("solver", "calibration"))
     raise ValueError(f"--set {name}: {type(solver).__name__} has the settings {known}")
 
 
-def _published(solver: Any) -> Any:
-    changes: dict[str, Any] = {"calibration": "published"}
+def _inner(solver: Solver) -> Solver:
+    """The solver that a wrapper has inside."""
+    return vars(solver)["solver"]
+
+
+def _published(solver: Solver) -> Solver:
+    changes: dict[str, Setting | Solver] = {"calibration": "published"}
     if "solver" in _types(solver):
-        changes["solver"] = _published(solver.solver)
-    return dataclasses.replace(solver, **changes)
+        changes["solver"] = _published(_inner(solver))
+    return _changed(solver, changes)
 
 
-def _value(name: str, text: str, hint: Any) -> Any:
+def _value(name: str, text: str, hint: type) -> Setting:
     """Read a value as the type that the field declares."""
     allowed = typing.get_args(hint) or (hint,)
     for kind, read in ((type(None), _none), (bool, _bool), (int, int), (float, float), (str, str)):

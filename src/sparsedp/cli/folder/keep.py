@@ -3,7 +3,7 @@
 import hashlib
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,14 +13,19 @@ from sparsedp.cli.folder.swap import write_whole
 from sparsedp.release import PublishedModel
 from sparsedp.release.report import render_report
 
+if TYPE_CHECKING:
+    from sparsedp.privacy import Ledger
 
-def keep(output: Output, model: PublishedModel, ledger: Any) -> None:
+
+def keep(output: Output, model: PublishedModel, ledger: "Ledger | None") -> None:
     """Store a model the moment it exists, then note in the ledger that it does."""
     content = model.to_json().encode()
     try:
         output.store(content)
     except OSError as error:
-        where = _elsewhere(content, None if ledger is None else Path(ledger.path))
+        where = _elsewhere(
+            content, None if ledger is None or ledger.path is None else Path(ledger.path)
+        )
         raise Unfinished(
             f"The model could not be written to {output.shown} ({error.strerror}), but it is not "
             f"lost: {where}. 'sparsedp report' makes its page from that file."
@@ -28,7 +33,7 @@ def keep(output: Output, model: PublishedModel, ledger: Any) -> None:
     settle(ledger, content)
 
 
-def settle(ledger: Any, model: bytes) -> None:
+def settle(ledger: "Ledger | None", model: bytes) -> None:
     """Note in the ledger that the charge of this model has been used; once is enough."""
     from sparsedp.privacy.ledger import LedgerError, Receipt
 

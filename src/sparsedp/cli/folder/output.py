@@ -15,7 +15,7 @@ import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from sparsedp.cli.folder.swap import put_in_place, sync_folder, write_whole
 
@@ -27,6 +27,13 @@ FILES = (MODEL, REPORT, RUN)
 
 LARGEST_RESERVE = 64 * 2**20
 """Bytes that are written as a proof at most; beyond that the free space is believed."""
+
+
+class Note(TypedDict):
+    """What a fit that goes on needs to know about the one that was interrupted."""
+
+    ledger: str | None
+    force: bool
 
 
 class Output:
@@ -94,7 +101,11 @@ class Output:
             self.folder.parent.mkdir(parents=True, exist_ok=True)
             self._begin()
             try:
-                self._reserve(run_toml, size, {"ledger": ledger and str(ledger), "force": force})
+                self._reserve(
+                    run_toml,
+                    size,
+                    Note(ledger=None if ledger is None else str(ledger), force=force),
+                )
             except BaseException:
                 self.discard()
                 raise
@@ -123,7 +134,7 @@ class Output:
         self.placed = True
         self.discard()
 
-    def resume(self) -> dict[str, Any] | None:
+    def resume(self) -> Note | None:
         """Take up what an interrupted fit left: its note, or None if all is in place."""
         if self.staging.is_dir():
             if not self._take():
@@ -172,10 +183,10 @@ class Output:
         if not self._take():
             raise ValueError(f"another fit is writing {self.shown}: choose another")
 
-    def _reserve(self, run_toml: str, size: int, note: dict[str, Any]) -> None:
+    def _reserve(self, run_toml: str, size: int, note: Note) -> None:
         self.new.mkdir()
-        note["inode"] = self.new.stat().st_ino
-        write_whole(self.staging / "note.json", json.dumps(note).encode())
+        inode = self.new.stat().st_ino
+        write_whole(self.staging / "note.json", json.dumps({**note, "inode": inode}).encode())
         write_whole(self.new / RUN, run_toml.encode())
         if shutil.disk_usage(self.staging).free < 2 * size:
             raise ValueError(

@@ -5,25 +5,30 @@ repeats a fit says where they are.
 """
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from sparsedp import __version__
+from sparsedp.cli.declared.given import Given
+
+if TYPE_CHECKING:
+    from sparsedp.cli.declared.declaration import Declaration
 
 NAMES = ("data", "ledger")
 NOT_REPEATED = {"config", "output", "force", "resume", "as_json", *NAMES}
 
 
-def run_text(given: dict[str, Any], task: str, declared: Any) -> str:
+def run_text(given: Given, task: str, declared: "Declaration") -> str:
     """The file's text: settings of the fit, and the bounds file's tables."""
     from sparsedp.cli.declared.declaration import toml_table
 
     apart = {"bounds", "target", "classes", "target_bounds", "drop"}  # in the tables below
     apart |= {"ledger_epsilon", "ledger_delta", "who", *NOT_REPEATED}
-    names = {name: given[name] and given[name].name for name in NAMES}
+    ledger = given["ledger"]
+    names = {"data": given["data"].name, "ledger": ledger and ledger.name}
     # Sorted: click hands options over in the order in which they were typed.
-    settings = {name: given[name] for name in sorted(given) if name not in apart}
+    settings = {name: value for name, value in sorted(given.items()) if name not in apart}
     run = {**names, **settings, "task": task}
     return (
         f"# Settings of a fit by sparsedp {__version__}. To repeat it, with fresh noise and at the "

@@ -2,17 +2,21 @@
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
 from sparsedp.cli import Stopped
 from sparsedp.cli.folder.output import Output
 
+if TYPE_CHECKING:
+    from sparsedp.privacy import Ledger
+
 NOTHING = "Nothing was charged."
+Handler: TypeAlias = Callable[[int, FrameType | None], None] | signal.Handlers
 
 
 class Unfinished(click.ClickException):
@@ -22,7 +26,7 @@ class Unfinished(click.ClickException):
 
 
 @contextmanager
-def accounted(output: Output, ledger: Any) -> Iterator[None]:
+def accounted(output: Output, ledger: "Ledger | None") -> Iterator[None]:
     """Say how things stand if what runs inside is stopped or fails, and leave nothing half done."""
     before = _charges(ledger)
     try:
@@ -44,7 +48,7 @@ def accounted(output: Output, ledger: Any) -> Iterator[None]:
         output.release()
 
 
-def _standing(output: Output, ledger: Any, *, charged: bool) -> str:
+def _standing(output: Output, ledger: "Ledger | None", *, charged: bool) -> str:
     if output.placed:
         return f"The model is in {output.shown}, whole."
     if output.stored:
@@ -52,7 +56,7 @@ def _standing(output: Output, ledger: Any, *, charged: bool) -> str:
             "The model is stored: 'sparsedp fit --resume -o "
             f"{output.shown}' finishes it at no charge."
         )
-    if charged:
+    if charged and ledger is not None:
         return (
             f"The budget was charged and there is no model: 'sparsedp ledger {ledger.path}' shows "
             "the charge, and another fit is charged again."
@@ -60,7 +64,7 @@ def _standing(output: Output, ledger: Any, *, charged: bool) -> str:
     return NOTHING
 
 
-def _charges(ledger: Any) -> int:
+def _charges(ledger: "Ledger | None") -> int:
     return 0 if ledger is None else len(ledger.history())
 
 
@@ -84,7 +88,7 @@ def _deaf() -> AbstractContextManager[None]:
 
 
 @contextmanager
-def _handled(handler: Any) -> Iterator[None]:
+def _handled(handler: Handler) -> Iterator[None]:
     """Put a handler in place of Ctrl-C's, in the main thread, which alone hears it."""
     if threading.current_thread() is not threading.main_thread():
         yield

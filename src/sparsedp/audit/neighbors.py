@@ -135,11 +135,11 @@ def flipped_label_pair(n_features: int) -> Pair:
     )
 
 
-def cancelling_pair(loss: Loss) -> Pair:
+def canceling_pair(loss: Loss) -> Pair:
     """One record pulls alone at its feature, with either label; all others cancel."""
     others: list[Record] = [([0.0, 1.0], i % 2) for i in range(398)]
     tables = [dataset([*others, ([1.0, 0.0], y)], loss, intercept=False) for y in (0, 1)]
-    return Pair("cancelling", tables[0], tables[1], "replace_one")
+    return Pair("canceling", tables[0], tables[1], "replace_one")
 
 
 def turned_row_pair(target: float, n_records: int, n_features: int) -> Pair:

@@ -1,0 +1,74 @@
+"""What a model file holds, as types. That a file really holds it is checked in read.py."""
+
+from typing import NotRequired, TypeAlias, TypedDict
+
+from sparsedp.privacy.neighbors import Neighbors
+
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+"""Anything that JSON can say, as strangers send it."""
+
+Object: TypeAlias = dict[str, Json]
+
+Label: TypeAlias = str | int | float
+"""A class as its file writes it."""
+
+Number: TypeAlias = int | float | str
+"""A number that may be infinite: JSON has no word for that, so "inf" is written."""
+
+
+class Limits(TypedDict):
+    """The promise about the features."""
+
+    lower: float | list[float]
+    upper: float | list[float]
+    row_norm: NotRequired[float]
+
+
+class Target(TypedDict, total=False):
+    """What was declared about the target."""
+
+    name: str
+    classes: list[Label]
+    classes_from_data: bool
+    lower: float
+    upper: float
+
+
+class Asked(TypedDict):
+    """What was asked of the model."""
+
+    n_features: int
+    n_nonzero: int
+    fit_intercept: bool
+    invalid: NotRequired[str]
+    from_public_model: NotRequired[bool]
+
+
+class Charge(TypedDict):
+    """Where the fit was charged: a ledger, a line of it, and the hash of all lines up to it."""
+
+    id: str
+    line: int
+    head: str
+
+
+class Record(TypedDict):
+    """What ``PrivacyRecord.to_dict`` writes."""
+
+    epsilon: Number
+    delta: float
+    neighbors: Neighbors
+    calibration: str
+    proven_epsilon: Number
+    events: list[Object]
+    bounds: Limits
+    target: Target
+    solver: Object
+    loss: Object
+    model: Asked
+    seeded: bool
+    notes: list[str]
+    versions: dict[str, str]
+    private: bool
+    statement: str
+    ledger: NotRequired[Charge | None]

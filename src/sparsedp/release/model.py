@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.special import expit, softmax
 
-from sparsedp.data.cells import opened
 from sparsedp.data.files.opened import read_text
 from sparsedp.data.gate import (
     Invalid,
@@ -21,6 +19,7 @@ from sparsedp.data.gate import (
     missing_values,
     numbers,
     shape_of,
+    unwrapped,
 )
 from sparsedp.data.predict import linear_predictor
 from sparsedp.privacy.verdict import Verdict, verdict_of
@@ -278,7 +277,7 @@ class PublishedModel:
 
     def _columns(self, X: Any, names: Sequence[str] | None) -> Any:
         """The used columns as numbers, in the model's order."""
-        X = opened(X)
+        X = unwrapped(X)
         columns = column_names(X)  # None unless X is a data frame
         if columns is not None and names is None and self.named:
             X, columns = self._encoded(X, columns)
@@ -290,8 +289,9 @@ class PublishedModel:
             for k, j in enumerate(support):
                 values[:, k] = as_float64(X[columns[j]], f"column {columns[j]!r}", self.invalid)
         else:
-            values = numbers(X, self.invalid, copy=False)
-            values = values.tocsr()[:, support] if sparse.issparse(X) else values[:, support]
+            table = numbers(X, self.invalid, copy=False)
+            table = table if isinstance(table, np.ndarray) else table.tocsr()
+            values = table[:, support]
         if self.invalid == "raise":
             check_finite(values, self.feature_names)
         return values

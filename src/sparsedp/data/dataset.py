@@ -116,7 +116,7 @@ class Dataset:
         target = EncodedTarget.read(y, classes, target_bounds, invalid)
         if target.values.shape[0] != features.storage.shape[0]:
             raise ValueError("X and y have different numbers of records: give one target per row.")
-        in_force, unit_map, stored = features.clipped(
+        in_force, unit_map, stored = features.clip_in_place(
             declared, intercept=intercept, invalid=invalid
         )
         freeze(features.storage, target.values)

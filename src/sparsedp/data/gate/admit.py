@@ -28,9 +28,9 @@ class Features:
     def read(cls, X: RawTable, invalid: Invalid, row_norm: float | None) -> "Features":
         """Copy the features, each cell by itself; too many records are refused."""
         columns = column_names(X)
-        names = None if columns is None else [name for name in columns if isinstance(name, str)]
-        if columns is not None and names is not None and len(names) < len(columns):
-            names = None  # positions, as scikit-learn has it
+        texts = [name for name in columns or () if isinstance(name, str)]
+        # Unless all names are text, positions decide, as scikit-learn has it.
+        names = None if columns is None or len(texts) < len(columns) else texts
         storage = numbers(X, invalid)
         n, d = storage.shape
         if d == 0:
@@ -44,7 +44,7 @@ class Features:
             )
         return cls(storage, names)
 
-    def clipped(
+    def clip_in_place(
         self, bounds: Bounds, *, intercept: bool, invalid: Invalid
     ) -> tuple[Bounds, UnitMap, Coordinates]:
         """Clip and map the features in place; returns the promises in force and what is stored."""

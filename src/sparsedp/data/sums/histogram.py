@@ -87,4 +87,7 @@ def _kinds(n_levels: int) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
     rows, kinds = np.unique(np.stack(levels, axis=1), axis=0, return_inverse=True)
     # One column more for what is too close to be counted.
     meaning = np.eye(n_levels + 1)[rows][:, :, :n_levels].reshape(len(rows), 3 * n_levels)
-    return kinds.reshape(-1).astype(np.uint8), meaning
+    found = kinds.reshape(-1).astype(np.uint8)
+    for shared in (found, meaning):
+        shared.flags.writeable = False  # the same arrays are given to every caller
+    return found, meaning

@@ -14,7 +14,7 @@ import pytest
 from scipy import sparse
 
 from sparsedp import Ledger, RecordBlocks, SparseLinearRegression, SparseLogisticRegression
-from sparsedp.data.blocks.pieces import LostBlock, admitted
+from sparsedp.data.blocks.admit import LostBlock, admitted
 from sparsedp.data.blocks.seal import Sealing
 from sparsedp.estimators.progress import Progress
 from sparsedp.estimators.stopped import after_charge
@@ -270,11 +270,11 @@ def test_kept_values_go_when_a_fit_is_over():
 
 
 def test_spilled_records_are_for_one_user(tmp_path):
-    from sparsedp.data.blocks.cluster import _alone_in_its_folder
+    from sparsedp.data.blocks.worker import alone_in_its_folder
 
     class Worker:
         local_directory = str(tmp_path)
 
     os.chmod(tmp_path, 0o755)
-    _alone_in_its_folder(Worker)
+    alone_in_its_folder(Worker)
     assert os.stat(tmp_path).st_mode & 0o077 == 0

@@ -19,8 +19,8 @@ from distributed import Client, LocalCluster
 from scipy import sparse
 
 from sparsedp import Ledger, RecordBlocks, SparseLinearRegression, SparseLogisticRegression
+from sparsedp.data.blocks.admit import LostBlock
 from sparsedp.data.blocks.cluster import Cluster
-from sparsedp.data.blocks.pieces import LostBlock
 from sparsedp.solvers import IGHT, FrankWolfe, NoisyGD, Pursuit
 
 N, D, PER_BLOCK = 400, 8, 110

@@ -2,36 +2,37 @@
 
 from tests.mutants.mutant import Mutant
 
-GATE = "src/sparsedp/data/gate.py"
-ENTRIES = "src/sparsedp/data/entries.py"
-LABELS = "src/sparsedp/data/labels.py"
-CELLS = "src/sparsedp/data/cells.py"
+CLIP = "src/sparsedp/data/gate/clip.py"
+TARGET = "src/sparsedp/data/gate/target.py"
+ENTRIES = "src/sparsedp/data/gate/entries.py"
+LABELS = "src/sparsedp/data/gate/labels.py"
+CELLS = "src/sparsedp/data/gate/cells.py"
 TESTS = ("tests/gate/test_gate.py",)
 THROUGH_FIT = ("tests/gate/test_gate.py", "tests/privacy/test_audit_entrance.py")
 
 MUTANTS = [
-    Mutant(GATE, "            np.copyto(block, missing, where=np.isnan(block))\n", "", TESTS),
-    Mutant(GATE, "        values[np.isnan(values)] = 0.0\n", "", TESTS),
+    Mutant(CLIP, "            np.copyto(block, missing, where=np.isnan(block))\n", "", TESTS),
+    Mutant(CLIP, "        values[np.isnan(values)] = 0.0\n", "", TESTS),
     Mutant(
-        GATE,
+        CLIP,
         "            np.clip(block, lower, upper, out=block)\n",
         "            np.clip(block, lower, None, out=block)\n",
         TESTS,
     ),
     Mutant(
-        GATE,
+        CLIP,
         "room = row_norm * (1 - NORM_SLACK) / largest",
         "room = 1.001 * row_norm / largest",
         TESTS,
     ),
     Mutant(
-        GATE,
+        CLIP,
         "    if bounds.row_norm is not None:\n        _shrink(",
         "    if False:\n        _shrink(",
         TESTS,
     ),
     Mutant(
-        GATE,
+        TARGET,
         "    codes = np.maximum(codes, 0)\n",
         "    codes = np.maximum(codes, len(codes) % 2)\n",
         TESTS,

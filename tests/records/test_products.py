@@ -15,7 +15,7 @@ from sparsedp import RecordBlocks
 from sparsedp._kernels import COMPILED
 from sparsedp._kernels.sums import norms_reference, products_reference
 from sparsedp.data import Bounds, Dataset
-from sparsedp.data.columns.chosen import Chosen
+from sparsedp.data.columns.subset import ColumnSubset
 from sparsedp.data.sums import norms, products
 from sparsedp.mechanisms.noisy import SUMMATION_SLACK
 
@@ -136,8 +136,8 @@ def test_a_block_does_not_add_up_plainly_what_others_add_to():
         found = {
             "block": block.rmatvec(r),
             "alone": alone.rmatvec(r),
-            "chosen": Chosen.of(block, chosen).sums(r[:, None], one)[:, 0],
-            "chosen alone": Chosen.of(alone, chosen).sums(r[:, None], one)[:, 0],
+            "chosen": ColumnSubset.of(block, chosen).sums(r[:, None], one)[:, 0],
+            "chosen alone": ColumnSubset.of(alone, chosen).sums(r[:, None], one)[:, 0],
         }
         for name, sums in found.items():
             # Runs of r records with terms b times too long err by (r - 1) b roundings at most.

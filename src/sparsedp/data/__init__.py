@@ -1,4 +1,8 @@
-"""What is private, what is promised: bounds, the gate, readers and synthetic sets."""
+"""What is private and what is promised: records behind the gate, and public bounds on them.
+
+`Dataset` holds records in memory, `RecordBlocks` reads them block by block; solvers ask both for
+what `Records` promises. What users hand in has a type only once it has passed the gate (raw.py).
+"""
 
 from sparsedp.data.blocks.blocks import RecordBlocks
 from sparsedp.data.bounds import Bounds, UnitMap

@@ -1,26 +1,23 @@
 """Public promises about private records: feature bounds, and the map to the unit box."""
 
-import json
-import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Entries = float | tuple[float, ...]
-
-NARROWEST, WIDEST = 1e-50, 1e50
-"""Widths of intervals lie between these, bounds within the latter: fourth powers of widths and of
-their inverses, and sums of these over all records, are then ordinary doubles (summation.md)."""
-
-LONGEST_ROW = 1e12
-"""Row norms lie between the narrowest width and this: beside longer rows the constant column is
-lost, and the gate would let in only a few thousand records (summation.md)."""
-
-FINEST = 2.0**-40
-"""Least width of an interval, over its largest absolute bound: below, values are not told apart."""
+from sparsedp.data import bounds_toml
+from sparsedp.data.bounds_check import (
+    Entries,
+    check_limits,
+    checked_entries,
+    checked_names,
+    checked_row_norm,
+)
+from sparsedp.data.bounds_toml import some_names
+from sparsedp.data.raw import Label
+from sparsedp.data.storage import Array
 
 HOW_TO_DECLARE = (
     "Write bounds=Bounds(lower=0, upper=1) with limits known without looking at the data "
@@ -68,10 +65,10 @@ class Bounds:
         lower: ArrayLike,
         upper: ArrayLike,
         row_norm: float | None = None,
-        features: Any = None,
+        features: Iterable[Label] | None = None,
     ) -> None:
-        lower, upper = _entries(lower, "lower"), _entries(upper, "upper")
-        names = None if features is None else _names(features)
+        lower, upper = checked_entries(lower, "lower"), checked_entries(upper, "upper")
+        names = None if features is None else checked_names(features)
         lengths = {len(entries) for entries in (lower, upper, names) if isinstance(entries, tuple)}
         if len(lengths) > 1:
             raise ValueError(
@@ -82,9 +79,9 @@ class Bounds:
         for length in lengths:
             lower = lower if isinstance(lower, tuple) else (lower,) * length
             upper = upper if isinstance(upper, tuple) else (upper,) * length
-        _check_limits(np.atleast_1d(lower), np.atleast_1d(upper), names)
+        check_limits(np.atleast_1d(lower), np.atleast_1d(upper), names)
         if row_norm is not None:
-            row_norm = _row_norm(row_norm, lower, upper)
+            row_norm = checked_row_norm(row_norm, lower, upper)
         for name, value in zip(
             ("lower", "upper", "row_norm", "features"), (lower, upper, row_norm, names), strict=True
         ):
@@ -101,13 +98,13 @@ class Bounds:
     @classmethod
     def symmetric(cls, limit: ArrayLike, row_norm: float | None = None) -> "Bounds":
         """Promise |x| <= limit (a positive scalar, or one per feature)."""
-        limit = _entries(limit, "limit")
+        limit = checked_entries(limit, "limit")
         if not (np.asarray(limit) > 0).all():
             raise ValueError("A symmetric bound must be positive: |x| <= limit.")
         return cls(np.negative(limit), limit, row_norm=row_norm)
 
     @classmethod
-    def coerce(cls, value: Any) -> "Bounds":
+    def coerce(cls, value: object) -> "Bounds":
         """Read what users write for bounds: a Bounds, a number b (|x| <= b) or a pair (lo, hi)."""
         if isinstance(value, Bounds):
             return value
@@ -115,19 +112,19 @@ class Bounds:
             value, bool
         ):
             return cls.symmetric(value)
-        if isinstance(value, tuple | list) and len(value) == 2:
+        if isinstance(value, (tuple, list)) and len(value) == 2:
             return cls(*value)
         missing = "bounds are missing." if value is None else f"Cannot read bounds={value!r:.80}."
         raise ValueError(f"{missing} {HOW_TO_DECLARE}")
 
-    def aligned(self, n_features: int, feature_names: Any = None) -> "Bounds":
+    def aligned(self, n_features: int, feature_names: Iterable[Label] | None = None) -> "Bounds":
         """Return the bounds of `n_features` features, in the order of `feature_names`.
 
         Scalars stand for every feature and stay scalars, so that a million features cost nothing.
         Bounds with names follow the names of the data; otherwise the position decides.
         """
         if self.features is not None and feature_names is not None:
-            return self._by_name(_names(feature_names))
+            return self._by_name(checked_names(feature_names))
         if isinstance(self.lower, tuple) and len(self.lower) != n_features:
             raise ValueError(
                 f"Bounds are declared for {len(self.lower)} features, the data have {n_features}: "
@@ -143,14 +140,14 @@ class Bounds:
         undeclared = [name for name in names if name not in position]
         absent = sorted(set(self.features) - set(names))
         if undeclared:
-            raise ValueError(f"Declare bounds for {_some(undeclared)}, or drop these columns.")
+            raise ValueError(f"Declare bounds for {some_names(undeclared)}, or drop these columns.")
         if absent:
-            raise ValueError(f"Bounds name {_some(absent)}, which the data do not have.")
+            raise ValueError(f"Bounds name {some_names(absent)}, which the data do not have.")
         order = [position[name] for name in names]
         lower, upper = self.arrays(len(order))
         return replace(self, lower=lower[order], upper=upper[order], features=names)
 
-    def arrays(self, n_features: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def arrays(self, n_features: int) -> tuple[Array, Array]:
         """Return lower and upper as read-only arrays, one entry per feature (scalars: no copy)."""
         lower, upper = self.aligned(n_features).lower, self.upper
         return (
@@ -161,6 +158,12 @@ class Bounds:
     def containing_zero(self) -> "Bounds":
         """Extend every interval to contain zero: entries that a sparse matrix omits are zeros."""
         return replace(self, lower=np.minimum(self.lower, 0), upper=np.maximum(self.upper, 0))
+
+    def of_features(self, indices: NDArray[np.intp], n_features: int) -> "Bounds":
+        """Return the bounds of some of the features, in this order."""
+        lower, upper = self.arrays(n_features)
+        names = None if self.features is None else [self.features[j] for j in indices]
+        return Bounds(lower[indices], upper[indices], row_norm=self.row_norm, features=names)
 
     def unit_map(self, n_features: int, *, centered: bool) -> "UnitMap":
         """Return the map of the box to [-1, 1].
@@ -182,18 +185,8 @@ class Bounds:
 
     def to_toml(self) -> str:
         """Write the promises as TOML, with a table per feature when features have names."""
-        lines = ["[bounds]"]
-        if self.features is None:
-            lines += [f"lower = {_toml(self.lower)}", f"upper = {_toml(self.upper)}"]
-        if self.row_norm is not None:
-            lines.append(f"row_norm = {self.row_norm!r}")
-        if self.features is not None:
-            lower, upper = self.arrays(len(self.features))
-            for name, low, high in zip(self.features, lower.tolist(), upper.tolist(), strict=True):
-                # JSON escapes are TOML escapes, but for DEL, which only TOML forbids.
-                quoted = json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")
-                lines += ["", f"[features.{quoted}]", f"lower = {low!r}", f"upper = {high!r}"]
-        return "\n".join(lines) + "\n"
+        lower, upper = np.asarray(self.lower).tolist(), np.asarray(self.upper).tolist()
+        return bounds_toml.written(lower, upper, self.row_norm, self.features)
 
     @classmethod
     def from_toml(cls, source: str | Path) -> "Bounds":
@@ -201,18 +194,7 @@ class Bounds:
 
         A feature's table may leave out what ``[bounds]`` says for all; other tables are ignored.
         """
-        # Text without a table or a value states nothing: it is the name of a file.
-        named = isinstance(source, Path) or (bool(source) and not {"[", "="} & set(source))
-        text = Path(source).read_text(encoding="utf-8") if named else str(source)
-        tables = tomllib.loads(text)
-        if "bounds" not in tables and "features" not in tables:
-            raise ValueError("No [bounds] table: write [bounds] with lower = ... and upper = ...")
-        shared, features = tables.get("bounds", {}), tables.get("features", {})
-        _check_keys("bounds", shared, {"lower", "upper", "row_norm"})
-        for name, table in features.items():
-            _check_keys(f"features.{name}", table, {"lower", "upper"})
-        lower, upper = (_column(key, shared, features) for key in ("lower", "upper"))
-        return cls(lower, upper, shared.get("row_norm"), tuple(features) if features else None)
+        return cls(*bounds_toml.read(source))
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,116 +207,28 @@ class UnitMap:
         Per feature, in declared units.
     """
 
-    center: NDArray[np.float64]
-    half_width: NDArray[np.float64]
+    center: Array
+    half_width: Array
 
-    def to_original(self, weights: ArrayLike, intercept: ArrayLike) -> tuple[NDArray, Any]:
+    @classmethod
+    def identity(cls, n_features: int) -> "UnitMap":
+        """The map that leaves declared units as they are."""
+        zero, one = np.broadcast_to(0.0, (n_features,)), np.broadcast_to(1.0, (n_features,))
+        return cls(center=zero, half_width=one)
+
+    def to_original(self, weights: ArrayLike, intercept: ArrayLike) -> tuple[Array, Array]:
         """Turn weights (d,) or (d, K) and intercept on unit features into declared units."""
         coef = (np.asarray(weights, dtype=np.float64).T / self.half_width).T
         return coef, np.asarray(intercept, dtype=np.float64) - self.center @ coef
 
-    def from_original(self, coef: ArrayLike, intercept: ArrayLike) -> tuple[NDArray, Any]:
+    def from_original(self, coef: ArrayLike, intercept: ArrayLike) -> tuple[Array, Array]:
         """Turn coefficients (d,) or (d, K) and intercept in declared units into unit features'."""
         coef = np.asarray(coef, dtype=np.float64)
         weights = (coef.T * self.half_width).T
         return weights, np.asarray(intercept, dtype=np.float64) + self.center @ coef
 
 
-def _entries(value: Any, name: str) -> Entries:
-    try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name} must be a number or one number per feature.") from None
-    if array.ndim > 1 or array.size == 0:
-        raise ValueError(f"{name} must be a number or one number per feature.")
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} must be finite: declare a limit beyond which values are clipped.")
-    return array.item() if array.ndim == 0 else tuple(array.tolist())
-
-
-def _names(features: Any) -> tuple[str, ...]:
-    if isinstance(features, str):
-        raise ValueError("features must be a sequence of names, one per feature.")
-    names = tuple(map(str, features))
-    if len(set(names)) != len(names):
-        raise ValueError("Feature names must differ from each other.")
-    return names
-
-
-def _check_limits(lower: NDArray, upper: NDArray, names: tuple[str, ...] | None) -> None:
-    def where(j: int) -> str:
-        return "" if lower.size == 1 else f" (feature {names[j]!r})" if names else f" (feature {j})"
-
-    wrong = np.flatnonzero(lower >= upper)
-    if wrong.size:
-        j = int(wrong[0])
-        raise ValueError(
-            f"lower must be below upper{where(j)}: got lower={lower[j]}, upper={upper[j]}. "
-            "A constant feature carries nothing: drop it, or give it a wider interval."
-        )
-    largest = np.maximum(np.abs(lower), np.abs(upper))
-    # Written so that NaN is refused; beyond these limits squares would vanish or overflow.
-    wrong = np.flatnonzero(~(largest <= WIDEST))
-    if wrong.size:
-        raise ValueError(
-            f"bounds beyond {WIDEST:g} are more than arithmetic carries{where(int(wrong[0]))}: "
-            "change the unit."
-        )
-    wrong = np.flatnonzero(~(upper - lower >= np.maximum(NARROWEST, FINEST * largest)))
-    if wrong.size:
-        raise ValueError(
-            f"upper - lower is beyond double precision{where(int(wrong[0]))}: it must be at least "
-            f"{NARROWEST:g} and 2**-40 of the larger bound. Change the unit or the origin."
-        )
-
-
-def _row_norm(value: Any, lower: Entries, upper: Entries) -> float:
-    row_norm = _entries(value, "row_norm")
-    if not isinstance(row_norm, float) or row_norm <= 0:
-        raise ValueError("row_norm must be a positive number, or None for no such promise.")
-    if not NARROWEST <= row_norm <= LONGEST_ROW:
-        raise ValueError(
-            f"row_norm must lie between {NARROWEST:g} and {LONGEST_ROW:g}, which is what "
-            "arithmetic carries: change the unit."
-        )
-    if np.max(lower) > 0 or np.min(upper) < 0:
-        raise ValueError(
-            "row_norm shrinks records towards zero, so every feature needs lower <= 0 <= upper: "
-            "extend the bounds to contain 0 or leave row_norm out."
-        )
-    return row_norm
-
-
-def _check_keys(table: str, found: Any, known: set[str]) -> None:
-    unknown = sorted(set(found) - known) if isinstance(found, dict) else [str(found)]
-    if unknown:
-        raise ValueError(f"[{table}] knows {_some(sorted(known))}, not {_some(unknown)}.")
-
-
-def _column(key: str, shared: dict[str, Any], features: dict[str, Any]) -> Any:
-    """One value per named feature, or the shared value where features have no names."""
-    if not features:
-        if key not in shared:
-            raise ValueError(f"[bounds] needs {key} = ...")
-        return shared[key]
-    if isinstance(shared.get(key), list):
-        raise ValueError(f"[bounds] {key} is a list and [features] has names: use one of both.")
-    missing = [name for name, table in features.items() if key not in table and key not in shared]
-    if missing:
-        raise ValueError(f"No {key} for {_some(missing)}: add it there or under [bounds].")
-    return [table.get(key, shared.get(key)) for table in features.values()]
-
-
-def _toml(entries: Entries) -> str:
-    return repr(list(entries)) if isinstance(entries, tuple) else repr(entries)
-
-
-def _short(entries: Any) -> str:
+def _short(entries: object) -> str:
     if isinstance(entries, tuple) and len(entries) > 6:
         return f"({entries[0]!r}, {entries[1]!r}, ..., {entries[-1]!r}: {len(entries)} entries)"
     return repr(entries)
-
-
-def _some(names: list[str]) -> str:
-    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return ", ".join(map(repr, names[:5])) + more

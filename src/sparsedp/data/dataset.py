@@ -1,21 +1,23 @@
-"""Private records behind the gate, as solvers see them."""
+"""Private records in memory, behind the gate, as solvers see them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sparsedp.data import gate
-from sparsedp.data.blocks.derived import Sums, Whole
 from sparsedp.data.bounds import Bounds, UnitMap
-from sparsedp.data.labels import declared_classes
-from sparsedp.data.sums import norms, products
+from sparsedp.data.gate.admit import Features
+from sparsedp.data.gate.cells import Invalid
+from sparsedp.data.gate.target import EncodedTarget
+from sparsedp.data.gate.tighten import clip_declared, clip_unit
+from sparsedp.data.raw import Label, RawColumn, RawTable
+from sparsedp.data.records import Coordinates, Derived, Sums, Watch, feature_norm_bound
+from sparsedp.data.storage import Array, Storage, Target, freeze
+from sparsedp.data.sums.centered import CenteredMatrix
 from sparsedp.data.sums.histogram import dyadic_counts
-
-Coordinates = Literal["unit", "declared"]
+from sparsedp.data.whole import Whole, values_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,14 +59,14 @@ class Dataset:
     `n_records`. See gate.md for what holds for every record.
     """
 
-    storage: gate.Storage
-    target: NDArray
+    storage: Storage
+    target: Target
     bounds: Bounds
     unit_map: UnitMap
     intercept: bool
     stored: Coordinates
     view: Coordinates
-    classes: tuple[Any, ...] | None = None
+    classes: tuple[Label, ...] | None = None
     target_bounds: tuple[float, float] | None = None
     feature_names: tuple[str, ...] | None = None
     most_together: int | None = None
@@ -73,14 +75,14 @@ class Dataset:
     @np.errstate(all="ignore")  # no record may raise or warn, whatever the caller wants of NumPy
     def clip(
         cls,
-        X: Any,
-        y: Any,
-        bounds: Any,
+        X: RawTable,
+        y: RawColumn,
+        bounds: Bounds | float | tuple[ArrayLike, ArrayLike],
         *,
-        classes: Any = (0, 1),
+        classes: RawColumn = (0, 1),
         target_bounds: tuple[float, float] | None = None,
         intercept: bool = True,
-        invalid: gate.Invalid = "raise",
+        invalid: Invalid = "raise",
     ) -> "Dataset":
         """Let records through the gate: copy, clip and map them by public promises.
 
@@ -109,67 +111,40 @@ class Dataset:
         """
         if invalid not in ("raise", "replace"):
             raise ValueError('invalid must be "raise" or "replace".')
-        bounds = Bounds.coerce(bounds)
-        names = gate.column_names(X)
-        if names is not None and not all(isinstance(name, str) for name in names):
-            names = None  # positions, as scikit-learn has it
-        storage = gate.numbers(X, invalid)
-        n, d = storage.shape
-        if d == 0:
-            raise ValueError("X has no features.")
-        most = products.most_records(d, bounds.row_norm)
-        if n > most:
-            raise ValueError(
-                f"X has more than {most} records: beyond that it is not proven that rounding "
-                "stays below what sensitivities allow for. Fit a sample"
-                + ("." if bounds.row_norm is None else ", or take a unit with a smaller row_norm.")
-            )
-        if target_bounds is None:
-            classes = declared_classes(classes)
-            target = gate.encode_labels(y, classes, invalid)
-        else:
-            classes, target_bounds = None, _target_bounds(target_bounds)
-            target = gate.encode_target(y, target_bounds, invalid)
-        if target.shape[0] != n:
+        declared = Bounds.coerce(bounds)
+        features = Features.read(X, invalid, declared.row_norm)
+        target = EncodedTarget.read(y, classes, target_bounds, invalid)
+        if target.values.shape[0] != features.storage.shape[0]:
             raise ValueError("X and y have different numbers of records: give one target per row.")
-        bounds = bounds.aligned(d, names)
-        dense = isinstance(storage, np.ndarray)
-        if not dense:
-            bounds = bounds.containing_zero()
-        gate.clip_features(storage, bounds, invalid, names)
-        unit_map = bounds.unit_map(d, centered=intercept)
-        stored: Coordinates = "declared"
-        if dense and bounds.row_norm is None:
-            # With a row norm the declared values stay, so that their norm keeps its bound exactly.
-            # Zero is then in the box, and implicit centering cannot cancel.
-            _to_unit(storage, bounds, unit_map, intercept)
-            stored = "unit"
-        _freeze(storage, target)
+        in_force, unit_map, stored = features.clip_in_place(
+            declared, intercept=intercept, invalid=invalid
+        )
+        freeze(features.storage, target.values)
         return cls(
-            storage=storage,
-            target=target,
-            bounds=bounds,
+            storage=features.storage,
+            target=target.values,
+            bounds=in_force,
             unit_map=unit_map,
             intercept=intercept,
             stored=stored,
             view="unit",
-            classes=classes,
-            target_bounds=target_bounds,
-            feature_names=None if names is None else tuple(names),
+            classes=target.classes,
+            target_bounds=target.target_bounds,
+            feature_names=None if features.names is None else tuple(features.names),
         )
 
-    def total(self, function: Callable[..., Sums], *derived: Whole) -> Sums:
+    def total(self, function: Callable[..., Sums], *derived: Derived) -> Sums:
         """Sum of ``function(block, *derived values)`` over blocks of records: here one. Private.
 
         Solvers that ask for sums in this way also run on records that are not in memory.
         """
-        return function(self, *(value.value for value in derived))
+        return function(self, *values_of(derived))
 
-    def derive(self, function: Callable[..., Any], *derived: Whole) -> Whole:
+    def derive(self, function: Callable[..., object], *derived: Derived) -> Whole:
         """Keep ``function(block, *derived values)`` for each block, to use it again. Private."""
-        return Whole(function(self, *(value.value for value in derived)))
+        return Whole(function(self, *values_of(derived)))
 
-    def watched(self, watch: Any) -> None:
+    def watched(self, watch: Watch | None) -> None:
         """There are no passes to watch."""
 
     def close(self) -> None:
@@ -213,7 +188,7 @@ class Dataset:
         return float(np.hypot(feature_norm_bound(self), float(self.intercept)))
 
     @property
-    def shift(self) -> NDArray[np.float64] | None:
+    def shift(self) -> Array | None:
         """What solvers see is (storage - shift) / scale; None means 0. Public."""
         if self.stored == self.view or (self.view == "unit" and not self.intercept):
             return None
@@ -223,79 +198,39 @@ class Dataset:
         return -center / half_width
 
     @property
-    def scale(self) -> NDArray[np.float64] | None:
+    def scale(self) -> Array | None:
         """What solvers see is (storage - shift) / scale; None means 1. Public."""
         if self.stored == self.view:
             return None
         return self.unit_map.half_width if self.view == "unit" else 1 / self._box()[1]
 
-    def _box(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _box(self) -> tuple[Array, Array]:
         box = self.bounds.unit_map(self.n_features, centered=self.intercept)
         return box.center, box.half_width
 
-    def matvec(self, w: ArrayLike, center: ArrayLike | None = None) -> NDArray[np.float64]:
+    @cached_property
+    def _matrix(self) -> CenteredMatrix:
+        return CenteredMatrix(
+            self.storage, self.shift, self.scale, self.intercept, self.row_norm, self.most_together
+        )
+
+    def matvec(self, w: ArrayLike, center: ArrayLike | None = None) -> Array:
         """Multiply by weights (n_columns,) or (n_columns, K): scores (n,) or (n, K). Private.
 
         A record's score depends on nothing but the record: not even its rounding does. `center`,
         public or released, is a point (n_features,) to subtract from the features of every record.
         """
-        weights = np.asarray(w, dtype=np.float64)
-        if weights.ndim not in (1, 2) or weights.shape[0] != self.n_columns:
-            raise ValueError(f"weights need {self.n_columns} rows, one per column.")
-        d, shift, scale = self.n_features, self._shift(center), self.scale
-        features = weights[:d] if scale is None else (weights[:d].T / scale).T
-        start = weights[d] if self.intercept else np.zeros(weights.shape[1:])
-        if shift is not None:
-            start = start - shift @ features
-        return products.times(self.storage, features, start)
+        return self._matrix.times(w, center)
 
-    def rmatvec(self, r: ArrayLike, center: ArrayLike | None = None) -> NDArray[np.float64]:
+    def rmatvec(self, r: ArrayLike, center: ArrayLike | None = None) -> Array:
         """Multiply the transpose by residuals (n,) or (n, K): (n_columns,) or (n_columns, K).
 
         Private: a sum over records, each adding at most its residual to every entry. Rounding adds
         less than sensitivities allow for (summation.md). `center` is as in `matvec`.
         """
-        residual = np.asarray(r, dtype=np.float64)
-        if residual.ndim not in (1, 2) or residual.shape[0] != self.n_records:
-            raise ValueError("residuals need one row per record.")
-        d, scale = self.n_features, self.scale
-        sums = np.empty((self.n_columns, *residual.shape[1:]))
-        total = products.sums(residual)
-        pair = products.weighted_sums(
-            self.storage,
-            residual,
-            self._shift(center),
-            total=total,
-            spread=self._spread,
-            most_together=self.most_together,
-        )
-        sums[:d] = pair.rounded()
-        if scale is not None:
-            sums[:d] /= scale.reshape(-1, *[1] * (residual.ndim - 1))
-        if self.intercept:
-            sums[d] = total.rounded()
-        return sums
+        return self._matrix.transposed_times(r, center)
 
-    @cached_property
-    def _spread(self) -> float | None:
-        """Bound on the norm of a record's terms in sums over what it contributes (summation.md)."""
-        if isinstance(self.storage, np.ndarray):
-            return None
-        n_entries = self.n_features
-        if self.storage.format == "csr":
-            n_entries = np.diff(self.storage.indptr).max(initial=1)
-        return 2 * max(float(np.sqrt(n_entries)), self.row_norm or 0.0)
-
-    def _shift(self, center: ArrayLike | None) -> NDArray[np.float64] | None:
-        """What to subtract from `storage`, so that solvers see features minus `center`."""
-        shift, scale = self.shift, self.scale
-        if center is None:
-            return shift
-        moved = np.asarray(center, dtype=np.float64)
-        moved = moved if scale is None else moved * scale
-        return moved if shift is None else shift + moved
-
-    def columns(self, indices: ArrayLike) -> NDArray[np.float64]:
+    def columns(self, indices: ArrayLike) -> Array:
         """Return a dense copy (n, len(indices)) of a few columns, exactly within the box. Private.
 
         Index `n_features` is the constant column where there is an intercept.
@@ -303,95 +238,26 @@ class Dataset:
         indices = np.asarray(indices, dtype=np.intp).reshape(-1)
         if ((indices < 0) | (indices >= self.n_columns)).any():
             raise ValueError(f"column indices must lie between 0 and {self.n_columns - 1}.")
-        d, shift, scale = self.n_features, self.shift, self.scale
-        picked = indices < d
-        chosen = indices[picked]
-        found = self.storage[:, chosen]
-        values = found if isinstance(found, np.ndarray) else found.toarray()
-        if shift is not None:
-            values -= shift[chosen]
-        if scale is not None:
-            values /= scale[chosen]
+        is_feature = indices < self.n_features
+        features = indices[is_feature]
         if self.view == "unit":
-            lower, upper = -1.0, 1.0
+            values = self._matrix.columns(features, -1.0, 1.0)
         else:
-            lower, upper = (limit[chosen] for limit in self.bounds.arrays(d))
-        np.clip(values, lower, upper, out=values)
-        if picked.all():
+            lower, upper = self.bounds.arrays(self.n_features)
+            values = self._matrix.columns(features, lower[features], upper[features])
+        if is_feature.all():
             return values
         block = np.ones((self.n_records, indices.size))
-        block[:, picked] = values
+        block[:, is_feature] = values
         return block
 
-    def row_norms(self, center: ArrayLike | None = None) -> NDArray[np.float64]:
+    def row_norms(self, center: ArrayLike | None = None) -> Array:
         """L2 norm of every row as solvers see it, the constant column included. Private.
 
         For clipping: a bound must hold for the rows that `matvec` and `rmatvec` multiply with, so
         implicit centering and `center` are part of it, and rounding may only make a norm larger.
         """
-        scale = self.scale
-        factor = np.ones(self.n_features) if scale is None else 1 / scale
-        squares = norms.row_squares(self.storage, factor, self._shift(center))
-        return np.sqrt(squares + self.intercept) * (1 + gate.NORM_SLACK)
-
-    def declared_units(self) -> "Dataset":
-        """Return a view of the same storage in declared units, for solvers of L2 geometry.
-
-        Features are x itself, neither centered nor scaled, so that `row_norm` bounds their norm.
-        """
-        d = self.n_features
-        one, zero = np.broadcast_to(1.0, (d,)), np.broadcast_to(0.0, (d,))
-        return replace(self, view="declared", unit_map=UnitMap(center=zero, half_width=one))
-
-    def features(self, indices: ArrayLike) -> "Dataset":
-        """Return the same records with only these features, in this order, and the intercept."""
-        chosen = np.asarray(indices, dtype=np.intp).reshape(-1)
-        storage = self.storage[:, chosen]
-        _freeze(storage, self.target)
-        lower, upper = self.bounds.arrays(self.n_features)
-        names = self.bounds.features
-        return replace(
-            self,
-            storage=storage,
-            bounds=Bounds(
-                lower[chosen],
-                upper[chosen],
-                row_norm=self.bounds.row_norm,
-                features=None if names is None else [names[j] for j in chosen],
-            ),
-            unit_map=UnitMap(self.unit_map.center[chosen], self.unit_map.half_width[chosen]),
-            feature_names=None
-            if self.feature_names is None
-            else tuple(self.feature_names[j] for j in chosen),
-        )
-
-    def tightened(self, bounds: Bounds) -> "Dataset":
-        """Return the same records clipped to tighter bounds, which then define the unit box.
-
-        `bounds` must be released or public, lie within those in force, and contain zero where
-        entries may be implicit (sparse data) or a row norm is declared.
-        """
-        d = self.n_features
-        old, new = self.unit_map, bounds.unit_map(d, centered=self.intercept)
-        in_force, wanted = self.bounds.arrays(d), bounds.arrays(d)
-        if bounds.row_norm == self.row_norm and np.array_equal(in_force, wanted):
-            return replace(self, bounds=bounds, unit_map=new)
-        if self.stored == "unit":
-            storage = np.empty_like(self.storage)
-            lower, upper = ((limit - old.center) / old.half_width for limit in bounds.arrays(d))
-            blocks = gate.row_blocks(storage), gate.row_blocks(self.storage)
-            for block, before in zip(*blocks, strict=True):
-                np.minimum(np.maximum(before, lower, out=block), upper, out=block)
-                if self.intercept:
-                    gate.to_unit_box(block, lower, upper)
-                else:
-                    block *= old.half_width / new.half_width
-                    np.clip(block, -1, 1, out=block)
-        else:
-            storage = gate.with_own_values(self.storage)
-            gate.clip_features(storage, bounds, "replace")
-        _freeze(storage, self.target)
-        return replace(self, storage=storage, bounds=bounds, unit_map=new)
+        return self._matrix.row_norms(center)
 
     def dyadic_counts(self, n_levels: int, *, together: bool = False) -> NDArray[np.int64]:
         """Count records by where their features lie within the bounds. Private.
@@ -410,6 +276,44 @@ class Dataset:
             lower, upper = (lower - center) / half_width, (upper - center) / half_width
         return dyadic_counts(self.storage, lower, upper, n_levels, together=together)
 
+    def declared_units(self) -> "Dataset":
+        """Return a view of the same storage in declared units, for solvers of L2 geometry.
+
+        Features are x itself, neither centered nor scaled, so that `row_norm` bounds their norm.
+        """
+        return replace(self, view="declared", unit_map=UnitMap.identity(self.n_features))
+
+    def features(self, indices: ArrayLike) -> "Dataset":
+        """Return the same records with only these features, in this order, and the intercept."""
+        kept = np.asarray(indices, dtype=np.intp).reshape(-1)
+        storage, names = self.storage[:, kept], self.feature_names
+        freeze(storage, self.target)
+        return replace(
+            self,
+            storage=storage,
+            bounds=self.bounds.of_features(kept, self.n_features),
+            unit_map=UnitMap(self.unit_map.center[kept], self.unit_map.half_width[kept]),
+            feature_names=None if names is None else tuple(names[j] for j in kept),
+        )
+
+    def tightened(self, bounds: Bounds) -> "Dataset":
+        """Return the same records clipped to tighter bounds, which then define the unit box.
+
+        `bounds` must be released or public, lie within those in force, and contain zero where
+        entries may be implicit (sparse data) or a row norm is declared.
+        """
+        d, storage = self.n_features, self.storage
+        new = bounds.unit_map(d, centered=self.intercept)
+        in_force, wanted = self.bounds.arrays(d), bounds.arrays(d)
+        if bounds.row_norm == self.row_norm and np.array_equal(in_force, wanted):
+            return replace(self, bounds=bounds, unit_map=new)
+        if self.stored == "unit" and isinstance(storage, np.ndarray):
+            storage = clip_unit(storage, bounds, self.unit_map, new, centered=self.intercept)
+        else:
+            storage = clip_declared(storage, bounds)
+        freeze(storage, self.target)
+        return replace(self, storage=storage, bounds=bounds, unit_map=new)
+
     def rows(self, mask: ArrayLike) -> "Dataset":
         """Return the records where the boolean `mask` holds, each at most once.
 
@@ -420,45 +324,5 @@ class Dataset:
         if mask.dtype != np.bool_ or mask.shape != (self.n_records,):
             raise ValueError("mask must be boolean with one entry per record.")
         storage, target = self.storage[mask], self.target[mask]
-        _freeze(storage, target)
+        freeze(storage, target)
         return replace(self, storage=storage, target=target)
-
-
-def feature_norm_bound(data: Dataset) -> float:
-    """A valid L2 bound on a row as solvers see it, without the constant column. Public."""
-    d, row_norm = data.n_features, data.row_norm
-    if data.view == "declared":
-        reach = np.maximum(*np.abs(data.bounds.arrays(d)))
-        largest = float(reach.max())
-        corner = largest * float(np.linalg.norm(reach / largest))
-        return corner if row_norm is None else min(corner, row_norm)
-    longest = float(np.sqrt(d))
-    if row_norm is None:
-        return longest
-    half_width = data.unit_map.half_width
-    offset = float(np.linalg.norm(data.unit_map.center / half_width))
-    return min(longest, row_norm / float(half_width.min()) + offset)
-
-
-def _target_bounds(target_bounds: Any) -> tuple[float, float]:
-    try:
-        lower, upper = map(float, target_bounds)
-    except (TypeError, ValueError):
-        raise ValueError("target_bounds must be a pair (lo, hi) known without the data.") from None
-    Bounds(lower, upper)  # finite, ordered and wide enough
-    return lower, upper
-
-
-def _to_unit(storage: Any, bounds: Bounds, unit_map: UnitMap, intercept: bool) -> None:
-    lower, upper = bounds.arrays(storage.shape[1])
-    for block in gate.row_blocks(storage):
-        if intercept:
-            gate.to_unit_box(block, lower, upper)
-        else:
-            block /= unit_map.half_width
-
-
-def _freeze(storage: Any, target: NDArray) -> None:
-    """Forbid writing: after the gate nothing may move a record out of its box."""
-    for array in (storage if isinstance(storage, np.ndarray) else storage.data, target):
-        array.flags.writeable = False

@@ -1,22 +1,22 @@
 """Apply published coefficients to records: clip to the published bounds, multiply, add."""
 
-from typing import Any
-
 import numpy as np
-from scipy import sparse
+
+from sparsedp.data.raw import RawTable
+from sparsedp.data.storage import Array, Storage, is_sparse
 
 ENTRIES_PER_BLOCK = 1 << 22
 """Records are taken in blocks of about this many entries, so memory does not grow with them."""
 
 
 def linear_predictor(
-    X: Any,
-    coef: np.ndarray,
-    intercept: np.ndarray,
-    lower: np.ndarray,
-    upper: np.ndarray,
-    missing: np.ndarray | None = None,
-) -> np.ndarray:
+    X: RawTable,
+    coef: Array,
+    intercept: Array,
+    lower: Array,
+    upper: Array,
+    missing: Array | None = None,
+) -> Array:
     """Margins of shape (n, n_outputs); only features with a non-zero coefficient are read.
 
     Parameters
@@ -31,15 +31,15 @@ def linear_predictor(
     """
     support = np.flatnonzero(coef.any(axis=0))
     coef, lower, upper = coef[:, support].T, lower[support], upper[support]
-    if missing is None or sparse.issparse(X):
+    if missing is None or is_sparse(X):
         missing = np.zeros(X.shape[1])
     n, missing = X.shape[0], missing[support]
     margins = np.empty((n, coef.shape[1]))
-    columns = X[:, support] if not sparse.issparse(X) else X.tocsr()[:, support]
+    columns = X[:, support] if not is_sparse(X) else X.tocsr()[:, support]
     step = max(1, ENTRIES_PER_BLOCK // max(1, len(support)))
     for start in range(0, n, step):
-        block = columns[start : start + step]
-        values = block.toarray() if sparse.issparse(block) else block
+        block: Storage = columns[start : start + step]
+        values = block if isinstance(block, np.ndarray) else block.toarray()
         values = np.where(np.isnan(values), missing, values)
         margins[start : start + step] = np.clip(values, lower, upper) @ coef + intercept
     return margins

@@ -4,13 +4,17 @@ Each docstring states the recipe and what the paper leaves open. `seed` is any s
 `numpy.random.default_rng`; equal seeds give equal sets.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparsedp.data.bounds import Bounds
+from sparsedp.data.storage import Array
+
+Seed = int | Sequence[int] | np.random.Generator | np.random.SeedSequence | None
 
 Task = Literal["linear", "logistic", "multinomial"]
 
@@ -33,9 +37,9 @@ class SyntheticData:
         Limits of y that follow from the recipe; None for labels and for unbounded noise.
     """
 
-    X: NDArray[np.float64]
-    y: NDArray
-    weights: NDArray[np.float64]
+    X: Array
+    y: Array | NDArray[np.int64]
+    weights: Array
     bounds: Bounds
     target_bounds: tuple[float, float] | None = None
 
@@ -52,7 +56,7 @@ class PublicPrivateData:
     private: SyntheticData
 
 
-def wang_zhang(n: int = 10_000, d: int = 100, *, seed: Any) -> SyntheticData:
+def wang_zhang(n: int = 10_000, d: int = 100, *, seed: Seed) -> SyntheticData:
     """Make the synthetic set of Khanna et al. (2024), after Wang and Zhang (2020).
 
     Rows are N(0, S) with S_ij = 0.5^|i-j|; each feature is divided by its largest absolute value;
@@ -81,7 +85,7 @@ def wang_gu(
     n_nonzero: int = 10,
     task: Task = "linear",
     *,
-    seed: Any,
+    seed: Seed,
 ) -> SyntheticData:
     """Make the linear or logistic set of Wang and Gu (2019).
 
@@ -117,7 +121,7 @@ def khanna_screening(
     n_nonzero: int = 70,
     task: Task = "linear",
     *,
-    seed: Any,
+    seed: Seed,
 ) -> SyntheticData:
     """Make the set of Khanna et al., "The Challenge of Differentially Private Screening Rules".
 
@@ -143,7 +147,7 @@ def khanna_screening(
     return SyntheticData(X, (score > 0).astype(np.int64), weights, bounds)
 
 
-def hoseinpour(n_private: int = 400, n_public: int = 400, *, seed: Any) -> PublicPrivateData:
+def hoseinpour(n_private: int = 400, n_public: int = 400, *, seed: Seed) -> PublicPrivateData:
     """Make two sets shaped as those of Hoseinpour et al.: two features, 400 public, 400 private.
 
     The paper classifies patients into high and low risk of heart disease by two medical features
@@ -170,7 +174,7 @@ def sparse_glm(
     n_nonzero: int,
     task: Task = "logistic",
     *,
-    seed: Any,
+    seed: Seed,
     n_classes: int = 3,
 ) -> SyntheticData:
     """Make a set whose true features are easy to tell from the rest.
@@ -212,5 +216,5 @@ def _check_task(task: str, known: tuple[str, ...]) -> None:
         raise ValueError(f"task must be one of {', '.join(known)}.")
 
 
-def _sigmoid(score: NDArray[np.float64]) -> NDArray[np.float64]:
+def _sigmoid(score: Array) -> Array:
     return 0.5 * (1 + np.tanh(0.5 * score))  # no overflow at either end

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from sparsedp.data.dataset import Dataset
 from sparsedp.estimators.settings import Settings
@@ -67,10 +66,10 @@ def digest(data: Any) -> bytes | None:
         return None
     storage = data.storage
     parts = [data.target]
-    if sparse.issparse(storage):
-        parts += [storage.data, storage.indices, storage.indptr]
-    else:
+    if isinstance(storage, np.ndarray):
         parts.append(storage)
+    else:
+        parts += [storage.data, storage.indices, storage.indptr]
     total = hashlib.sha256()
     for part in parts:
         array = np.ascontiguousarray(part)

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from sparsedp.data.blocks.blocks import in_blocks
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.gate import vector
-from sparsedp.data.labels import Labels, classes_in, declared_classes, label_array
+from sparsedp.data.gate.labels import Labels, classes_in, declared_classes, label_array
 from sparsedp.data.predict import linear_predictor
 from sparsedp.estimators.fit import private_fit
 from sparsedp.estimators.path import ModelPath

@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsedp.data.blocks.blocks import RecordBlocks
 from sparsedp.data.bounds import Bounds
-from sparsedp.data.cells import opened
 from sparsedp.data.gate import (
     Invalid,
     check_finite,
@@ -21,6 +20,7 @@ from sparsedp.data.gate import (
     missing_values,
     numbers,
     shape_of,
+    unwrapped,
 )
 from sparsedp.estimators.progress import Progress
 from sparsedp.mechanisms import KeyStream
@@ -109,7 +109,7 @@ def checked(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y "
             "is None."
         )
-    X, y = opened(X), opened(y)
+    X, y = unwrapped(X), unwrapped(y)
     n, d = shape_of(X)
     if isinstance(X, np.ndarray):
         check_type(X.dtype, "X")
@@ -128,7 +128,7 @@ def checked(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
 def features_of(estimator: Any, X: Any) -> Any:
     """What a fitted estimator predicts from: numbers, once their shape and names are checked."""
     check_is_fitted(estimator)
-    X = opened(X)
+    X = unwrapped(X)
     n, d = shape_of(X)
     if n == 0 or d == 0:
         raise ValueError(f"Found array with 0 {'sample' if d else 'feature'}(s).")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import sparsedp
-from sparsedp.data.blocks.pieces import LostBlock
+from sparsedp.data.blocks.admit import LostBlock
 
 Found = TypeVar("Found")
 

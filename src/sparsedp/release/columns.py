@@ -5,11 +5,20 @@ from dataclasses import dataclass
 from typing import Protocol, SupportsFloat, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
-from sparsedp.data.cells import opened
-from sparsedp.data.gate import Invalid, as_float64, check_finite, column_names, numbers, shape_of
+from sparsedp.data.gate import (
+    Invalid,
+    as_float64,
+    check_finite,
+    column_names,
+    numbers,
+    shape_of,
+    unwrapped,
+)
+from sparsedp.data.raw import Label
+from sparsedp.data.storage import Storage
 from sparsedp.release.feature import Feature
 
 TableLike: TypeAlias = ArrayLike | sparse.sparray | sparse.spmatrix
@@ -23,7 +32,7 @@ class Frame(Protocol):
     def shape(self) -> tuple[int, int]:
         """Records and columns."""
 
-    def __getitem__(self, name: str, /) -> Iterable[SupportsFloat | str]:
+    def __getitem__(self, name: Label, /) -> Iterable[SupportsFloat | str]:
         """A column."""
 
 
@@ -57,16 +66,15 @@ class UsedColumns:
         """Whether features are found by name; otherwise by position."""
         return all(feature.name is not None for feature in self.features)
 
-    def of(
-        self, X: TableLike, names: Sequence[str] | None
-    ) -> NDArray[np.float64] | sparse.csr_array:
+    def of(self, X: TableLike, names: Sequence[Label] | None) -> Storage:
         """The used columns as numbers, in the model's order."""
-        table = opened(X)
+        table = unwrapped(X)
         columns = column_names(table)  # None unless it is a data frame
         if columns is None:
             support = self._positions(shape_of(table)[1], names)
-            values = numbers(table, self.invalid, copy=False)
-            values = values.tocsr()[:, support] if sparse.issparse(X) else values[:, support]
+            numeric = numbers(table, self.invalid, copy=False)
+            numeric = numeric if isinstance(numeric, np.ndarray) else numeric.tocsr()
+            values = numeric[:, support]
         else:
             frame: Frame = table
             if names is None and self.named:
@@ -80,7 +88,7 @@ class UsedColumns:
             check_finite(values, self.names)
         return values
 
-    def _encoded(self, X: Frame, columns: list[str]) -> tuple[Frame, list[str]]:
+    def _encoded(self, X: Frame, columns: list[Label]) -> tuple[Frame, list[Label]]:
         """A frame as it was read, with the 0/1 columns that the model makes of its text columns."""
         made = {
             f"{column}={value}": (column, value)
@@ -92,13 +100,15 @@ class UsedColumns:
         if not wanted:
             return X, columns
         cells = {column: list(X[column]) for column in {made[name][0] for name in wanted}}
-        read = {name: X[name] for name in self.names if name in columns}
+        read: dict[Label, Iterable[SupportsFloat | str]] = {
+            name: X[name] for name in self.names if name in columns
+        }
         for name in wanted:
             column, value = made[name]
             read[name] = np.array([_says(cell, value) for cell in cells[column]], dtype=np.float64)
         return _Frame(X.shape[0], read), list(read)
 
-    def _positions(self, n_columns: int, names: Sequence[str] | None) -> list[int]:
+    def _positions(self, n_columns: int, names: Sequence[Label] | None) -> list[int]:
         """Where the data have the features that the model uses."""
         if self.named and names is not None:
             position = {name: j for j, name in enumerate(names)}
@@ -120,13 +130,13 @@ class _Frame:
     """Columns by name, as far as a model needs them."""
 
     n_records: int
-    columns: dict[str, Iterable[SupportsFloat | str]]
+    columns: dict[Label, Iterable[SupportsFloat | str]]
 
     @property
     def shape(self) -> tuple[int, int]:
         return self.n_records, len(self.columns)
 
-    def __getitem__(self, name: str) -> Iterable[SupportsFloat | str]:
+    def __getitem__(self, name: Label) -> Iterable[SupportsFloat | str]:
         return self.columns[name]
 
 

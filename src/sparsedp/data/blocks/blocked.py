@@ -1,49 +1,52 @@
 """Private records in blocks, behind the gate: what solvers see in place of a `Dataset`."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sparsedp.data.blocks.derived import Derived, Sums
+from sparsedp.data.blocks import questions
+from sparsedp.data.blocks.values import BlockValues
 from sparsedp.data.bounds import Bounds, UnitMap
-from sparsedp.data.dataset import Coordinates, Dataset
+from sparsedp.data.dataset import Dataset
+from sparsedp.data.raw import Label, RawArray
+from sparsedp.data.records import Coordinates, Derived, Records, Sums, Watch
+from sparsedp.data.storage import Array, Target
 
 
 class BlockedDataset:
     """Records in blocks: files larger than memory, or blocks on a cluster.
 
-    Answers everything that solvers ask a `Dataset`. `total` and `derive` work block by block. What
-    has one entry per record (`matvec`, `columns`, `target` and so on) is put together on this
-    machine: solvers that ask for it need memory in proportion to the number of records.
+    See `Records`. `total` and `derive` work block by block. What has one entry per record
+    (`matvec`, `columns`, `target` and so on) is put together on this machine: solvers that ask for
+    it need memory in proportion to the number of records.
 
     Parameters
     ----------
     blocks : LocalBlocks or ClusterBlocks
         Of `Dataset`. Private.
-    nobody : Dataset
+    public : Dataset
         One without records, which knows all that is public.
     counts : sequence of int
         Records per block. Private.
     """
 
-    def __init__(self, blocks: Any, nobody: Dataset, counts: Sequence[int]) -> None:
-        self._blocks, self._nobody, self._counts = blocks, nobody, tuple(counts)
+    def __init__(self, blocks: BlockValues, public: Dataset, counts: Sequence[int]) -> None:
+        self._blocks, self._public, self._counts = blocks, public, tuple(counts)
 
     def __repr__(self) -> str:
-        return f"BlockedDataset({self._nobody!r})"
+        return f"BlockedDataset({self._public!r})"
 
     def total(self, function: Callable[..., Sums], *derived: Derived) -> Sums:
         """Sum of ``function(block, *derived values)`` over the blocks. Private; one pass."""
         return self._blocks.total(function, *derived)
 
-    def derive(self, function: Callable[..., Any], *derived: Derived) -> Derived:
+    def derive(self, function: Callable[..., object], *derived: Derived) -> Derived:
         """Values ``function(block, *derived values)``, one per block, to be used again. Private."""
         return self._blocks.derive(function, *derived)
 
-    def watched(self, watch: Callable[[], None] | None) -> None:
+    def watched(self, watch: Watch | None) -> None:
         """Call a function after every block that is read, or no longer."""
         self._blocks.watched(watch)
 
@@ -57,189 +60,125 @@ class BlockedDataset:
         return sum(self._counts)
 
     @property
-    def target(self) -> NDArray:
+    def target(self) -> Target:
         """Targets of all records. Private."""
-        return np.concatenate(self._blocks.each(_target))
+        return np.concatenate(self._blocks.each(questions.target))
 
     @property
     def n_features(self) -> int:
         """Number of features d. Public, like all properties that follow."""
-        return self._nobody.n_features
+        return self._public.n_features
 
     @property
     def n_columns(self) -> int:
         """Number of columns that solvers see."""
-        return self._nobody.n_columns
+        return self._public.n_columns
 
     @property
     def intercept(self) -> bool:
         """Whether the last column is the constant 1."""
-        return self._nobody.intercept
+        return self._public.intercept
 
     @property
     def bounds(self) -> Bounds:
         """The promises in force."""
-        return self._nobody.bounds
+        return self._public.bounds
 
     @property
     def unit_map(self) -> UnitMap:
         """How to carry weights back to declared units."""
-        return self._nobody.unit_map
+        return self._public.unit_map
 
     @property
     def view(self) -> Coordinates:
         """Coordinates of what solvers see."""
-        return self._nobody.view
+        return self._public.view
 
     @property
-    def classes(self) -> tuple[Any, ...] | None:
+    def classes(self) -> tuple[Label, ...] | None:
         """The declared labels."""
-        return self._nobody.classes
+        return self._public.classes
 
     @property
     def target_bounds(self) -> tuple[float, float] | None:
         """What [-1, 1] stands for in a numeric target."""
-        return self._nobody.target_bounds
+        return self._public.target_bounds
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:
         """Column names."""
-        return self._nobody.feature_names
+        return self._public.feature_names
 
     @property
     def row_norm(self) -> float | None:
         """The declared L2 bound on a record's features."""
-        return self._nobody.row_norm
+        return self._public.row_norm
 
     @property
     def norm_bound(self) -> float:
         """A valid L2 bound on a row as solvers see it."""
-        return self._nobody.norm_bound
+        return self._public.norm_bound
 
     @property
     def has_implicit_zeros(self) -> bool:
         """Whether entries may be left out."""
-        return self._nobody.has_implicit_zeros
+        return self._public.has_implicit_zeros
 
-    def matvec(self, w: ArrayLike, center: ArrayLike | None = None) -> NDArray[np.float64]:
+    def matvec(self, w: ArrayLike, center: ArrayLike | None = None) -> Array:
         """Multiply by weights: scores of all records. Private."""
-        return np.concatenate(self._blocks.each(_MatVec(np.asarray(w, dtype=np.float64), center)))
+        weights = np.asarray(w, dtype=np.float64)
+        return np.concatenate(self._blocks.each(questions.MatVec(weights, center)))
 
-    def rmatvec(self, r: ArrayLike, center: ArrayLike | None = None) -> NDArray[np.float64]:
+    def rmatvec(self, r: ArrayLike, center: ArrayLike | None = None) -> Array:
         """Multiply the transpose by one residual (or row of residuals) per record. Private."""
-        return self.total(_RMatVec(center), self._split(np.asarray(r, dtype=np.float64)))
+        return self.total(questions.RMatVec(center), self._split(np.asarray(r, dtype=np.float64)))
 
-    def columns(self, indices: ArrayLike) -> NDArray[np.float64]:
+    def columns(self, indices: ArrayLike) -> Array:
         """A dense copy of a few columns. Private."""
-        return np.concatenate(self._blocks.each(_Columns(np.asarray(indices))))
+        return np.concatenate(self._blocks.each(questions.Columns(np.asarray(indices))))
 
-    def row_norms(self, center: ArrayLike | None = None) -> NDArray[np.float64]:
+    def row_norms(self, center: ArrayLike | None = None) -> Array:
         """L2 norm of every row as solvers see it. Private."""
-        return np.concatenate(self._blocks.each(_RowNorms(center)))
+        return np.concatenate(self._blocks.each(questions.RowNorms(center)))
 
     def dyadic_counts(self, n_levels: int, *, together: bool = False) -> NDArray[np.int64]:
         """Count records by where their features lie within the bounds. Private."""
-        return self.total(_DyadicCounts(n_levels, together))
+        return self.total(questions.DyadicCounts(n_levels, together))
 
     def declared_units(self) -> "BlockedDataset":
         """The same records in declared units."""
-        return self._viewed(_declared_units)
+        return self._viewed(questions.declared_units)
 
     def features(self, indices: ArrayLike) -> "BlockedDataset":
         """The same records with only these features, in this order, and the intercept."""
-        return self._viewed(_Features(np.asarray(indices, dtype=np.intp).reshape(-1)))
+        return self._viewed(questions.Features(np.asarray(indices, dtype=np.intp).reshape(-1)))
 
     def tightened(self, bounds: Bounds) -> "BlockedDataset":
         """The same records clipped to tighter bounds, which then define the unit box."""
-        return self._viewed(_Tightened(bounds))
+        return self._viewed(questions.Tightened(bounds))
 
     def rows(self, mask: ArrayLike) -> "BlockedDataset":
         """The records where the boolean `mask` holds, each at most once."""
         mask = np.asarray(mask)
         if mask.dtype != np.bool_ or mask.shape != (self.n_records,):
             raise ValueError("mask must be boolean with one entry per record.")
-        pieces = self._cut(mask)
-        blocks = self._blocks.derive(_rows, self._blocks.given(pieces), kept=False)
-        return BlockedDataset(blocks, self._nobody, [int(piece.sum()) for piece in pieces])
+        masks = self._cut(mask)
+        blocks = self._blocks.derive(questions.rows, self._blocks.given(masks), kept=False)
+        return BlockedDataset(blocks, self._public, [int(part.sum()) for part in masks])
 
     def _viewed(self, view: Callable[[Dataset], Dataset]) -> "BlockedDataset":
         blocks = self._blocks.derive(view, kept=False)
-        return BlockedDataset(blocks, view(self._nobody), self._counts)
+        return BlockedDataset(blocks, view(self._public), self._counts)
 
-    def _cut(self, array: NDArray) -> list[NDArray]:
+    def _cut(self, array: RawArray) -> list[RawArray]:
         return np.split(array, np.cumsum(self._counts)[:-1])
 
-    def _split(self, array: NDArray) -> Any:
+    def _split(self, array: RawArray) -> Derived:
         if array.ndim not in (1, 2) or array.shape[0] != self.n_records:
             raise ValueError("residuals need one row per record.")
         return self._blocks.given(self._cut(array))
 
 
-def _target(block: Dataset) -> NDArray:
-    return block.target
-
-
-def _declared_units(block: Dataset) -> Dataset:
-    return block.declared_units()
-
-
-def _rows(block: Dataset, mask: NDArray) -> Dataset:
-    return block.rows(mask)
-
-
-@dataclass(frozen=True, eq=False)
-class _MatVec:
-    weights: NDArray
-    center: ArrayLike | None
-
-    def __call__(self, block: Dataset) -> NDArray:
-        return block.matvec(self.weights, self.center)
-
-
-@dataclass(frozen=True, eq=False)
-class _RMatVec:
-    center: ArrayLike | None
-
-    def __call__(self, block: Dataset, residual: NDArray) -> NDArray:
-        return block.rmatvec(residual, self.center)
-
-
-@dataclass(frozen=True, eq=False)
-class _RowNorms:
-    center: ArrayLike | None
-
-    def __call__(self, block: Dataset) -> NDArray:
-        return block.row_norms(self.center)
-
-
-@dataclass(frozen=True, eq=False)
-class _Columns:
-    indices: NDArray
-
-    def __call__(self, block: Dataset) -> NDArray:
-        return block.columns(self.indices)
-
-
-@dataclass(frozen=True, eq=False)
-class _Features:
-    indices: NDArray
-
-    def __call__(self, block: Dataset) -> Dataset:
-        return block.features(self.indices)
-
-
-@dataclass(frozen=True)
-class _Tightened:
-    bounds: Bounds
-
-    def __call__(self, block: Dataset) -> Dataset:
-        return block.tightened(self.bounds)
-
-
-@dataclass(frozen=True)
-class _DyadicCounts:
-    n_levels: int
-    together: bool
-
-    def __call__(self, block: Dataset) -> NDArray:
-        return block.dyadic_counts(self.n_levels, together=self.together)
+if TYPE_CHECKING:
+    # The type checker compares both with all that solvers may ask for.
+    _MEET_THE_PROTOCOL: tuple[type[Records], ...] = (Dataset, BlockedDataset)

@@ -3,18 +3,25 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import NoReturn
 
 import numpy as np
-from scipy import sparse
+from numpy.typing import ArrayLike
 
+from sparsedp.data.blocks.admit import BlockGate, LostBlock
 from sparsedp.data.blocks.blocked import BlockedDataset
-from sparsedp.data.blocks.local import LocalBlocks, Machine, Watch
-from sparsedp.data.blocks.pieces import ArrayPiece, Gate, LostBlock, NpzPiece, Piece, parquet_pieces
+from sparsedp.data.blocks.local import LocalBlocks, Machine
 from sparsedp.data.blocks.seal import CHANGED, Seal, Sealing
+from sparsedp.data.blocks.sources import ArraySource, NpzSource, Source, parquet_sources
+from sparsedp.data.blocks.values import BlockValues
+from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
-from sparsedp.data.entries import canonical
+from sparsedp.data.files.folder import files_of
 from sparsedp.data.gate import Invalid
+from sparsedp.data.gate.entries import canonical
+from sparsedp.data.raw import Label, Module, RawColumn, RawTable
+from sparsedp.data.records import Watch
+from sparsedp.data.storage import is_sparse
 from sparsedp.data.sums.products import most_records
 
 ROWS_PER_BLOCK = 100_000
@@ -28,7 +35,7 @@ class RecordBlocks:
 
     Parameters
     ----------
-    pieces : sequence
+    sources : sequence
         Where each block comes from; the order of blocks is part of the data.
     n_features : int
         Public, like whether features are sparse and their names.
@@ -48,13 +55,13 @@ class RecordBlocks:
     and the machine that fits must be as trusted as the data.
     """
 
-    pieces: tuple[Any, ...]
+    sources: tuple[Source, ...]
     n_features: int
     is_sparse: bool
     feature_names: tuple[str, ...] | None = None
     n_threads: int = 1
     memory: int = 2**30
-    client: Any = None
+    client: Module = None
 
     def __post_init__(self) -> None:
         if self.n_threads < 1:
@@ -63,7 +70,7 @@ class RecordBlocks:
     def __repr__(self) -> str:
         return f"RecordBlocks(n_features={self.n_features}, records private)"
 
-    def __array__(self, *_: Any, **__: Any) -> Any:
+    def __array__(self, *_: object, **__: object) -> NoReturn:
         raise TypeError(
             "RecordBlocks are for fit(records), with targets and never in memory all at once: to "
             "predict, give the features of one block after the other as an array"
@@ -71,7 +78,7 @@ class RecordBlocks:
 
     @classmethod
     def from_arrays(
-        cls, X: Any, y: Any, *, rows_per_block: int = ROWS_PER_BLOCK, n_threads: int = 1
+        cls, X: RawTable, y: RawColumn, *, rows_per_block: int = ROWS_PER_BLOCK, n_threads: int = 1
     ) -> "RecordBlocks":
         """Cut arrays into blocks of rows; meant for memory-mapped ones.
 
@@ -84,16 +91,16 @@ class RecordBlocks:
         n_threads : int
         """
         _check_rows(rows_per_block)
-        if sparse.issparse(X) and X.format != "csr":
+        if is_sparse(X) and X.format != "csr":
             X = canonical(X).tocsr()  # SciPy would sum duplicates in an order of its own
         if getattr(X, "ndim", None) != 2 or getattr(y, "ndim", None) != 1 or len(y) != X.shape[0]:
             raise ValueError("X needs one row per record and y one entry per record, both arrays")
         n = X.shape[0]
-        pieces = tuple(
-            ArrayPiece(X, y, start, min(start + rows_per_block, n))
+        sources = tuple(
+            ArraySource(X, y, start, min(start + rows_per_block, n))
             for start in range(0, max(n, 1), rows_per_block)
         )
-        return cls(pieces, X.shape[1], sparse.issparse(X), n_threads=n_threads)
+        return cls(sources, X.shape[1], is_sparse(X), n_threads=n_threads)
 
     @classmethod
     def from_npz(
@@ -111,9 +118,9 @@ class RecordBlocks:
             Which array is y.
         n_threads : int
         """
-        pieces = tuple(NpzPiece(path, target) for path in _files(source, ".npz"))
-        n_features, is_sparse, names = pieces[0].shape()
-        return cls(pieces, n_features, is_sparse, names, n_threads=n_threads)
+        sources = tuple(NpzSource(path, target) for path in files_of(source, ".npz"))
+        n_features, is_sparse, names = sources[0].shape()
+        return cls(sources, n_features, is_sparse, names, n_threads=n_threads)
 
     @classmethod
     def from_parquet(
@@ -121,7 +128,7 @@ class RecordBlocks:
         source: str | Path | Sequence[str | Path],
         *,
         target: str,
-        categories: Mapping[str, Sequence[Any]] | None = None,
+        categories: Mapping[str, Sequence[Label]] | None = None,
         drop: Sequence[str] = (),
         rows_per_block: int = ROWS_PER_BLOCK,
         n_threads: int = 1,
@@ -144,14 +151,14 @@ class RecordBlocks:
         n_threads : int
         """
         _check_rows(rows_per_block)
-        paths = _files(source, ".parquet")
-        pieces, plan = parquet_pieces(paths, target, categories, drop, rows_per_block)
+        paths = files_of(source, ".parquet")
+        sources, plan = parquet_sources(paths, target, categories, drop, rows_per_block)
         names = plan.feature_names
-        return cls(pieces, len(names), False, names, n_threads=n_threads)
+        return cls(sources, len(names), False, names, n_threads=n_threads)
 
     @classmethod
     def from_dask(
-        cls, X: Any, y: Any = None, *, target: str | None = None, client: Any = None
+        cls, X: RawTable, y: RawColumn = None, *, target: str | None = None, client: Module = None
     ) -> "RecordBlocks":
         """Take Dask collections: blocks are their chunks or partitions, and stay on the workers.
 
@@ -165,12 +172,13 @@ class RecordBlocks:
         client : dask.distributed.Client, optional
             By default the current one.
         """
-        from sparsedp.data.blocks.cluster import collection_pieces, current_client
+        from sparsedp.data.blocks.cluster import current_client
+        from sparsedp.data.blocks.collection import collection_sources
 
-        pieces, n_features, is_sparse, names = collection_pieces(X, y, target)
-        return cls(pieces, n_features, is_sparse, names, client=client or current_client())
+        sources, n_features, is_sparse, names = collection_sources(X, y, target)
+        return cls(sources, n_features, is_sparse, names, client=client or current_client())
 
-    def on(self, client: Any) -> "RecordBlocks":
+    def on(self, client: Module) -> "RecordBlocks":
         """Return the same blocks, read by the workers of a Dask cluster.
 
         Files must be where the workers find them under the same name.
@@ -179,9 +187,9 @@ class RecordBlocks:
 
     def clip(
         self,
-        bounds: Any,
+        bounds: Bounds | float | tuple[ArrayLike, ArrayLike],
         *,
-        classes: Any = (0, 1),
+        classes: RawColumn = (0, 1),
         target_bounds: tuple[float, float] | None = None,
         intercept: bool = True,
         invalid: Invalid = "raise",
@@ -192,7 +200,7 @@ class RecordBlocks:
         All of them are read once now, so that malformed records are found before anything is
         charged, and again in every pass; ``watch`` is told how far that has got.
         """
-        gate = Gate(
+        gate = BlockGate(
             n_features=self.n_features,
             is_sparse=self.is_sparse,
             bounds=bounds,
@@ -202,36 +210,36 @@ class RecordBlocks:
             invalid=invalid,
             feature_names=self.feature_names,
         )
-        nobody = gate.nobody()
+        public = gate.empty_block()
         blocks, seals = self._checked(gate, watch)
         counts = [seal.n_records for seal in seals]
-        if sum(counts) > most_records(self.n_features, nobody.row_norm):
+        if sum(counts) > most_records(self.n_features, public.row_norm):
             blocks.close()
             raise ValueError("too many records for the rounding of sums (summation.md): use fewer")
-        return BlockedDataset(blocks, nobody, counts)
+        return BlockedDataset(blocks, public, counts)
 
-    def _checked(self, gate: Gate, watch: Watch | None) -> tuple[Any, list[Seal]]:
+    def _checked(self, gate: BlockGate, watch: Watch | None) -> tuple[BlockValues, list[Seal]]:
         try:
-            return self._opened(gate, watch)
+            return self._read(gate, watch)
         except LostBlock as error:
             lost = str(error)
         raise ValueError(lost)  # here, so that it holds no frame with records
 
-    def _opened(self, gate: Gate, watch: Watch | None) -> tuple[Any, list[Seal]]:
+    def _read(self, gate: BlockGate, watch: Watch | None) -> tuple[BlockValues, list[Seal]]:
         """All blocks, each read once; from now on they must not change."""
         if self.client is not None:
-            from sparsedp.data.blocks.cluster import opened
+            from sparsedp.data.blocks.cluster import read_blocks
 
-            return opened(self.client, self.pieces, gate, watch)
-        machine = Machine(len(self.pieces), self.n_threads, self.memory)
-        source = _Source(gate, self.pieces)
-        blocks = LocalBlocks(machine, source)
+            return read_blocks(self.client, self.sources, gate, watch)
+        machine = Machine(len(self.sources), self.n_threads, self.memory)
+        reader = _SealedBlocks(gate, self.sources)
+        blocks = LocalBlocks(machine, reader)
         blocks.watched(watch)
-        source.seals = blocks.each(source.sealing)
-        return blocks, source.seals
+        reader.seals = blocks.each(reader.sealing)
+        return blocks, reader.seals
 
 
-def in_blocks(X: Any, y: Any) -> RecordBlocks | None:
+def in_blocks(X: RawTable, y: RawColumn) -> RecordBlocks | None:
     """What users give to ``fit``, if it comes in blocks: `RecordBlocks` or Dask collections."""
     if isinstance(X, RecordBlocks):
         if y is not None:
@@ -244,59 +252,30 @@ def in_blocks(X: Any, y: Any) -> RecordBlocks | None:
     return None
 
 
-def _is_dask(collection: Any) -> bool:
+def _is_dask(collection: RawTable) -> bool:
     # By name, so that Dask is not loaded for those who do not use it.
     return type(collection).__module__.split(".")[0] in ("dask", "dask_expr")
 
 
-class _Source:
+class _SealedBlocks:
     """Reads blocks by number; once they are sealed, they must be the same each time."""
 
-    def __init__(self, gate: Gate, pieces: Sequence[Piece]) -> None:
-        self._gate, self._pieces = gate, pieces
+    def __init__(self, gate: BlockGate, sources: Sequence[Source]) -> None:
+        self._gate, self._sources = gate, sources
         self.sealing = Sealing()
         self.seals: list[Seal] = []
 
     def __call__(self, index: int) -> Dataset:
-        piece = self._pieces[index]
-        block = self._gate.read(piece)
+        source = self._sources[index]
+        block = self._gate.read(source)
         if self.seals and self.sealing(block) != self.seals[index]:
-            raise LostBlock(f"{piece.label}: {CHANGED}")
+            raise LostBlock(f"{source.label}: {CHANGED}")
         return block
 
 
-def _check_rows(rows_per_block: Any) -> None:
+def _check_rows(rows_per_block: object) -> None:
     whole = isinstance(rows_per_block, int | np.integer) and not isinstance(rows_per_block, bool)
     if not whole or rows_per_block < 1:
         raise ValueError(
             f"rows_per_block must be a whole number of at least 1, got {rows_per_block!r}"
         )
-
-
-def _files(source: str | Path | Sequence[str | Path], suffix: str) -> list[Path]:
-    if not isinstance(source, str | Path):
-        files = [Path(path) for path in source]
-    else:
-        files = _below(Path(source), suffix) if Path(source).is_dir() else [Path(source)]
-    if not files:
-        raise ValueError(f"no {suffix} files here: give a folder that has some, or their names")
-    for path in files:
-        if not path.exists():
-            raise ValueError(f"{path} does not exist")
-    return files
-
-
-def _below(folder: Path, suffix: str) -> list[Path]:
-    """Files of a folder and its subfolders, in the order of their names."""
-    files = []
-    for path in sorted(folder.rglob("*")):
-        inner = path.relative_to(folder).parts
-        if path.suffix.lower() != suffix or any(name.startswith((".", "_")) for name in inner):
-            continue
-        if any("=" in name for name in inner[:-1]):
-            raise ValueError(
-                f"{folder} has subfolders whose names are columns (key=value), which are not read: "
-                "give the files one by one, or write these columns into them"
-            )
-        files.append(path)
-    return files

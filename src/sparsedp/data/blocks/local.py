@@ -5,25 +5,18 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, fields, is_dataclass
 from functools import lru_cache
-from typing import Any
 
-import numpy as np
-from scipy import sparse
-
-from sparsedp.data.blocks.derived import Sums, added
-
-PROBED = 99
-"""Records that tell which number is the usual one in a column."""
+from sparsedp.data.blocks.packed import packed, size_of, unpacked
+from sparsedp.data.blocks.values import Result, foreign
+from sparsedp.data.raw import Module
+from sparsedp.data.records import Derived, Sums, Watch
+from sparsedp.data.sums.running import added
 
 STALE = 4
 """Values that were of no use in as many passes give way to others when memory is short."""
 
 MISSING = object()
-
-Watch = Callable[[], None]
-"""Called after every block that is done. How many there are is nobody's business."""
 
 
 class Machine:
@@ -46,7 +39,9 @@ class Machine:
         self._holders: weakref.WeakSet[LocalBlocks] = weakref.WeakSet()
         self.lock = threading.RLock()  # giving back may happen while taking
 
-    def run(self, function: Callable[..., Any], inputs: Sequence["LocalBlocks"]) -> Iterator[Any]:
+    def run(
+        self, function: Callable[..., Result], inputs: Sequence["LocalBlocks"]
+    ) -> Iterator[Result]:
         """Results for all blocks, in their order: one pass."""
         self.n_passes += 1
         with blas_controller().limit(limits=1, user_api="blas"):
@@ -56,18 +51,18 @@ class Machine:
                 yield result
 
     def _results(
-        self, function: Callable[..., Any], inputs: Sequence["LocalBlocks"]
-    ) -> Iterator[Any]:
-        def evaluate(index: int) -> Any:
+        self, function: Callable[..., Result], inputs: Sequence["LocalBlocks"]
+    ) -> Iterator[Result]:
+        def evaluate(index: int) -> Result:
             # A block may be needed itself and for a value derived from it: it is read once.
-            memo: dict[int, Any] = {}
+            memo: dict[int, object] = {}
             return function(*(values.value(index, memo) for values in inputs))
 
         if self.n_threads == 1:
             yield from map(evaluate, range(self.n_blocks))
             return
         with ThreadPoolExecutor(self.n_threads) as pool:
-            waiting: deque[Future[Any]] = deque()
+            waiting: deque[Future[Result]] = deque()
             for index in range(self.n_blocks):
                 if len(waiting) == self.n_threads:
                     yield waiting.popleft().result()
@@ -117,35 +112,35 @@ class LocalBlocks:
     def __init__(
         self,
         machine: Machine,
-        function: Callable[..., Any],
+        function: Callable[..., object],
         parents: tuple["LocalBlocks", ...] = (),
         *,
         kept: bool = False,
     ) -> None:
         self._machine, self._function, self._parents = machine, function, parents
-        self._kept: dict[int, Any] = {}
+        self._kept: dict[int, object] = {}
         self._keeps, self._size = kept, 0
         self.last_used = 0
         self.cheap = bool(parents) and all(parent._keeps for parent in parents)
         """Whether values can be had again without reading the records."""
 
     def derive(
-        self, function: Callable[..., Any], *others: "LocalBlocks", kept: bool = True
+        self, function: Callable[..., object], *others: Derived, kept: bool = True
     ) -> "LocalBlocks":
         """Values computed from these; nothing happens before they are needed."""
-        return LocalBlocks(self._machine, function, (self, *others), kept=kept)
+        return LocalBlocks(self._machine, function, (self, *_local(others)), kept=kept)
 
-    def given(self, values: Sequence[Any]) -> "LocalBlocks":
+    def given(self, values: Sequence[object]) -> "LocalBlocks":
         """Values that are there already, one per block."""
         return LocalBlocks(self._machine, values.__getitem__)
 
-    def each(self, function: Callable[..., Any], *others: "LocalBlocks") -> list[Any]:
+    def each(self, function: Callable[..., Result], *others: Derived) -> list[Result]:
         """Results for all blocks, in their order."""
-        return list(self._machine.run(function, (self, *others)))
+        return list(self._machine.run(function, (self, *_local(others))))
 
-    def total(self, function: Callable[..., Sums], *others: "LocalBlocks") -> Sums:
+    def total(self, function: Callable[..., Sums], *others: Derived) -> Sums:
         """Sum over the blocks, in their order."""
-        return added(self._machine.run(function, (self, *others)))
+        return added(self._machine.run(function, (self, *_local(others))))
 
     def watched(self, watch: Watch | None) -> None:
         """Report progress to a function, or no longer."""
@@ -155,7 +150,7 @@ class LocalBlocks:
         """Let go of everything that is kept."""
         self._machine.close()
 
-    def value(self, index: int, memo: dict[int, Any]) -> Any:
+    def value(self, index: int, memo: dict[int, object]) -> object:
         """The value of one block; ``memo`` holds what was computed for it in this pass."""
         self.last_used = self._machine.n_passes
         # One look, as another thread may forget what is kept between a test and its use.
@@ -180,7 +175,7 @@ class LocalBlocks:
             self._kept = {}
         return size
 
-    def _keep(self, index: int, value: Any) -> None:
+    def _keep(self, index: int, value: object) -> None:
         value = packed(value)
         size = size_of(value)
         with self._machine.lock:
@@ -192,57 +187,15 @@ class LocalBlocks:
         self._machine.release(self.forget())
 
 
-@dataclass(frozen=True, eq=False)
-class Packed:
-    """A matrix by columns that are mostly one number, as those of sparse records are."""
-
-    shape: tuple[int, int]
-    usual: np.ndarray
-    rows: tuple[np.ndarray, ...]
-    others: tuple[np.ndarray, ...]
-
-
-def packed(value: Any) -> Any:
-    """The same value in less memory, if it is a matrix for which that can be done."""
-    if not isinstance(value, np.ndarray) or value.ndim != 2 or not len(value):
-        return value
-    if not value.flags.f_contiguous:
-        return value
-    usual = np.median(value[:PROBED], axis=0)
-    rows = [np.flatnonzero(column != u) for column, u in zip(value.T, usual, strict=True)]
-    if 2 * sum(map(len, rows)) > value.size:
-        return value
-    short = np.min_scalar_type(len(value))
-    others = tuple(column[chosen] for column, chosen in zip(value.T, rows, strict=True))
-    return Packed(value.shape, usual, tuple(chosen.astype(short) for chosen in rows), others)
-
-
-def unpacked(value: Any) -> Any:
-    """What was packed."""
-    if not isinstance(value, Packed):
-        return value
-    matrix = np.empty(value.shape, order="F")
-    matrix[:] = value.usual
-    for column, rows, others in zip(matrix.T, value.rows, value.others, strict=True):
-        column[rows] = others
-    return matrix
-
-
-def size_of(value: Any) -> int:
-    """Bytes of the arrays in a value."""
-    if isinstance(value, np.ndarray):
-        return value.nbytes
-    if sparse.issparse(value):
-        return value.data.nbytes + value.indices.nbytes + value.indptr.nbytes
-    if isinstance(value, tuple | list):
-        return sum(map(size_of, value))
-    if is_dataclass(value):
-        return sum(size_of(getattr(value, field.name)) for field in fields(value))
-    return 0
+def _local(others: Sequence[Derived]) -> list[LocalBlocks]:
+    blocks = [other for other in others if isinstance(other, LocalBlocks)]
+    if len(blocks) < len(others):
+        raise foreign()
+    return blocks
 
 
 @lru_cache(maxsize=1)
-def blas_controller() -> Any:
+def blas_controller() -> Module:
     """Control over the threads of linear algebra: their number changes how sums are rounded.
 
     One thread per block makes the same blocks give the same bits on any number of machines.

@@ -3,11 +3,9 @@
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparsedp.data.dataset import Dataset
-
-Array = NDArray[np.float64]
+from sparsedp.data.storage import Array, entry_columns
 
 CHUNK = 64
 """Dense columns that are looked at together."""
@@ -38,12 +36,11 @@ def column_norms(block: Dataset) -> tuple[Array, Array]:
             sizes = np.abs(block.storage[:, part] - shift[part])
             sums[part], squares[part] = sizes.sum(axis=0), np.square(sizes).sum(axis=0)
     else:
-        entries = block.storage.tocoo()
-        offset = shift[entries.col]
-        sizes = np.abs(entries.data - offset)
-        n_implicit = n - np.bincount(entries.col, minlength=d)
-        sums = np.bincount(entries.col, sizes, minlength=d) + n_implicit * np.abs(shift)
-        squares = np.bincount(entries.col, sizes**2, minlength=d) + n_implicit * shift**2
+        columns = entry_columns(block.storage)
+        sizes = np.abs(block.storage.data - shift[columns])
+        n_implicit = n - np.bincount(columns, minlength=d)
+        sums = np.bincount(columns, sizes, minlength=d) + n_implicit * np.abs(shift)
+        squares = np.bincount(columns, sizes**2, minlength=d) + n_implicit * shift**2
     sums, squares = sums / scale, squares / scale**2
     if block.intercept:
         sums, squares = np.append(sums, n), np.append(squares, n)

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sparsedp.data.cells import number
 from sparsedp.data.gate import Invalid
-from sparsedp.data.labels import EXACT_BITS, Labels, as_number
+from sparsedp.data.gate.cells import number
+from sparsedp.data.gate.labels import EXACT_BITS, Labels, as_number
+from sparsedp.data.raw import Label, RawArray
+from sparsedp.data.storage import Array
 
 MISSING = frozenset(["", "na", "n/a", "nan", "null", "none", "?"])
 """Text that says that a cell of a numeric column is empty, in capitals or not."""
@@ -30,7 +30,7 @@ class ColumnPlan:
         cls,
         names: Sequence[str],
         target: str | None,
-        categories: Mapping[str, Sequence[Any]] | None,
+        categories: Mapping[str, Sequence[Label]] | None,
         drop: Sequence[str],
         where: str,
     ) -> "ColumnPlan":
@@ -42,7 +42,9 @@ class ColumnPlan:
             if name not in names:
                 known = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
                 raise ValueError(f"{where}: no column {name!r}. The columns are {known}.")
-        numeric, categorical, feature_names = [], [], []
+        numeric: list[int] = []
+        categorical: list[tuple[int, Labels]] = []
+        feature_names: list[str] = []
         for position, name in enumerate(names):
             if name == target or name in drop:
                 continue
@@ -65,7 +67,7 @@ class ColumnPlan:
             tuple(feature_names),
         )
 
-    def number(self, cell: Any, position: int, invalid: Invalid, where: str) -> float:
+    def number(self, cell: object, position: int, invalid: Invalid, where: str) -> float:
         """A cell of a numeric column; what is missing is NaN, what is no number raises or is NaN.
 
         The message names the file and the column, never the cell.
@@ -84,7 +86,7 @@ class ColumnPlan:
             'no number as missing with invalid="replace" (--invalid replace).'
         )
 
-    def category(self, cell: Any, column: int, invalid: Invalid, where: str) -> int:
+    def category(self, cell: object, column: int, invalid: Invalid, where: str) -> int:
         """The code of a cell of a categorical column; one that is not declared raises or is -1."""
         position, labels = self.categorical[column]
         code = labels.code(cell)
@@ -96,7 +98,7 @@ class ColumnPlan:
             )
         return code
 
-    def assemble(self, numeric: NDArray[np.float64], codes: Sequence[Sequence[int]]) -> NDArray:
+    def assemble(self, numeric: Array, codes: Sequence[Sequence[int]]) -> Array:
         """Merge numeric columns and category codes (-1: none of them, all zeros)."""
         if not self.categorical:
             return numeric
@@ -116,7 +118,7 @@ class ColumnPlan:
         return X
 
 
-def label_array(cells: Sequence[Any]) -> NDArray:
+def labels_from_text(cells: Sequence[str]) -> RawArray:
     """Labels of a text file, each read by itself: numbers, NaN for an empty cell, other text.
 
     Whole numbers beyond 2^53 stay exact. The array has no common type: if one text cell turned the
@@ -127,7 +129,7 @@ def label_array(cells: Sequence[Any]) -> NDArray:
     return values
 
 
-def _label(cell: str) -> Any:
+def _label(cell: str) -> str | float:
     text = cell.strip()
     try:
         value = float(text or "nan")

@@ -4,12 +4,13 @@ import re
 from typing import IO
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
 
-from sparsedp.data import cells
 from sparsedp.data.files.limits import limits
-from sparsedp.data.gate import Invalid
+from sparsedp.data.gate import Invalid, cells
+from sparsedp.data.storage import Array, IndexArray, Sparse, compressed
+
+Parsed = tuple[Array, IndexArray, Array, IndexArray]
+"""Labels, 1-based indices, values, and pairs per record."""
 
 CHUNK_BYTES = 1 << 23  # text parsed at once, so that memory follows the result, not the file
 
@@ -22,9 +23,9 @@ _NOTE = re.compile(rb"#[^\n]*|[ \t]qid:\d+")
 
 def parse_libsvm(
     handle: IO[bytes], where: str, n_features: int | None, invalid: Invalid = "raise"
-) -> tuple[sparse.csr_array, NDArray[np.float64]]:
+) -> tuple[Sparse, Array]:
     """Read records from a binary stream, chunk by chunk; `where` is the file, for messages."""
-    labels, columns, values, counts = [], [], [], []
+    chunks: list[Parsed] = []
     width, line = n_features or 0, 1
     while lines := handle.readlines(CHUNK_BYTES):
         text = _NOTE.sub(b"", b"".join(lines).rstrip(b"\n") + b"\n")
@@ -34,22 +35,19 @@ def parse_libsvm(
             if invalid == "raise" or n_features is None:
                 raise _error(where, text, line, n_features)
             parsed, largest = _parse_lines(text, n_features), n_features
-        labels.append(parsed[0])
-        columns.append(parsed[1] - 1)
-        values.append(parsed[2])
-        counts.append(parsed[3])
+        chunks.append(parsed)
         width = max(width, largest)
         line += len(lines)
-    if not sum(map(len, labels)):
+    if not any(len(labels) for labels, *_ in chunks):
         raise ValueError(f"{where}: the file holds no record.")
     if n_features is None:
         limits().check("features", width, where)
-    indptr = np.concatenate([[0], *counts]).cumsum()
-    entries = (np.concatenate(values), np.concatenate(columns), indptr)
-    return sparse.csr_array(entries, shape=(indptr.size - 1, width)), np.concatenate(labels)
+    labels, indices, values, counts = map(np.concatenate, zip(*chunks, strict=True))
+    indptr = np.concatenate([[0], counts]).cumsum()
+    return compressed((values, indices - 1, indptr), (indptr.size - 1, width)), labels
 
 
-def _parse(text: bytes) -> tuple[NDArray, NDArray, NDArray, NDArray] | None:
+def _parse(text: bytes) -> Parsed | None:
     """Parse whole lines at once: labels, 1-based indices, values, pairs per record."""
     if _RECORDS.fullmatch(text) is None:
         return None
@@ -67,12 +65,15 @@ def _parse(text: bytes) -> tuple[NDArray, NDArray, NDArray, NDArray] | None:
     return numbers[is_label], indices, pairs[1::2].copy(), counts
 
 
-def _parse_lines(text: bytes, n_features: int) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+def _parse_lines(text: bytes, n_features: int) -> Parsed:
     """Parse lines one by one, as far as they can be read: what is no number is missing.
 
     A pair whose index is no feature says nothing about any, so it is left out.
     """
-    labels, indices, values, counts = [], [], [], []
+    labels: list[float] = []
+    indices: list[int] = []
+    values: list[float] = []
+    counts: list[int] = []
     for line in text.split(b"\n"):
         words = line.split()
         if not words:

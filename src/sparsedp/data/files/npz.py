@@ -6,10 +6,10 @@ from pathlib import Path
 from types import TracebackType
 
 from numpy.lib import format as npy
-from numpy.typing import NDArray
 
 from sparsedp.data.files.limits import limits
 from sparsedp.data.files.opened import TOO_MUCH, BadFile, reading, size_on_disk
+from sparsedp.data.raw import RawArray
 
 LOCAL_HEADER = 30
 """Bytes before the name of an entry in a ZIP file; its last two numbers are lengths to skip."""
@@ -44,7 +44,7 @@ class NpzFile:
         self._file.close()
         self._archive.close()
 
-    def read(self, name: str) -> NDArray:
+    def read(self, name: str) -> RawArray:
         """One array; Python objects are refused."""
         entry = self._archive.getinfo(f"{name}.npy")
         if entry.compress_type != zipfile.ZIP_STORED:

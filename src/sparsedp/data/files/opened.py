@@ -19,9 +19,13 @@ import zlib
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Protocol
 
 from sparsedp.data.files.limits import TooMuch, limits
+from sparsedp.data.raw import Json
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 COMPRESSED = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 BUFFER = 1 << 17
@@ -40,12 +44,20 @@ TOO_MUCH = (
 )
 
 
+class Stream(Protocol):
+    """Bytes as they are, or unpacked on the way."""
+
+    def readinto(self, buffer: "WriteableBuffer", /) -> int:
+        """Fill a buffer; returns how many bytes there were."""
+        ...
+
+
 class BadFile(ValueError):
     """A file cannot be read; the message says why and quotes nothing."""
 
 
 @contextmanager
-def reading(path: Any) -> Generator[None]:
+def reading(path: Path) -> Generator[None]:
     """Turn what readers of a damaged file raise into one sentence."""
     try:
         yield
@@ -56,7 +68,7 @@ def reading(path: Any) -> Generator[None]:
 
 
 @contextmanager
-def parsing(path: Any, kind: str) -> Generator[None]:
+def parsing(path: Path, kind: str) -> Generator[None]:
     """Around a reader of others, which may raise anything and quote a cell."""
     try:
         with reading(path), warnings.catch_warnings():
@@ -105,7 +117,7 @@ def opened(path: Path, *, whole: bool = False) -> Generator[io.BufferedReader]:
         if status.st_size > most:
             raise BadFile(TOO_MUCH.format(path=path))
         kind = COMPRESSED.get(path.suffix.lower())
-        stream: Any = file if kind is None else kind(io.BufferedReader(file), "rb")
+        stream: Stream = file if kind is None else kind(io.BufferedReader(file), "rb")
         with reading(path):
             yield io.BufferedReader(_Counted(stream, path, most), BUFFER)
 
@@ -113,13 +125,13 @@ def opened(path: Path, *, whole: bool = False) -> Generator[io.BufferedReader]:
 class _Counted(io.RawIOBase):
     """Bytes of a stream up to a limit, counted as they are unpacked."""
 
-    def __init__(self, stream: Any, path: Path, most: int) -> None:
+    def __init__(self, stream: Stream, path: Path, most: int) -> None:
         self._stream, self._path, self._left = stream, path, most
 
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any) -> int:
+    def readinto(self, buffer: "WriteableBuffer") -> int:
         count = self._stream.readinto(buffer)
         self._left -= count
         if self._left < 0:
@@ -143,7 +155,7 @@ def read_text(path: Path, kind: str) -> str:
         raise BadFile(f"{path} is not {kind}: it is not UTF-8 text") from None
 
 
-def read_toml(path: Path) -> dict[str, Any]:
+def read_toml(path: Path) -> dict[str, Json]:
     """A TOML file as a dict."""
     text = read_text(path, "a TOML file")
     with reading(path):
@@ -153,18 +165,18 @@ def read_toml(path: Path) -> dict[str, Any]:
             raise BadFile(f"{path} is not a TOML file: {error}") from None
 
 
-def read_json(path: Path, kind: str) -> Any:
+def read_json(path: Path, kind: str) -> Json:
     """A JSON file; numbers must be finite."""
     return parse_json(read_text(path, kind), str(path), kind)
 
 
-def parse_json(text: str, where: str, kind: str) -> Any:
+def parse_json(text: str, where: str, kind: str) -> Json:
     """JSON from text; `where` is its file, for messages."""
 
     def refuse(name: str) -> None:
         raise BadFile(f"{where} is not {kind}: it holds {name}")
 
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
         found = dict(pairs)
         if len(found) < len(pairs):  # programs differ in which of two they believe
             raise BadFile(f"{where} is not {kind}: a name stands twice in an object")

@@ -5,15 +5,16 @@ from collections.abc import Sequence
 from decimal import Decimal
 from numbers import Real
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparsedp.data.files.encode import ColumnPlan
 from sparsedp.data.files.limits import limits
 from sparsedp.data.files.opened import TOO_MUCH, BadFile, parsing, size_on_disk
-from sparsedp.data.gate import INDEX, Invalid
+from sparsedp.data.gate import Invalid
+from sparsedp.data.gate.table import INDEX
+from sparsedp.data.raw import Module, RawArray, RawColumn
+from sparsedp.data.storage import Array
 
 
 def column_names(path: Path) -> list[str]:
@@ -39,7 +40,7 @@ def read_row_groups(
     plan: ColumnPlan,
     groups: Sequence[int] | None = None,
     invalid: Invalid = "raise",
-) -> tuple[NDArray[np.float64], NDArray | None]:
+) -> tuple[Array, RawArray | None]:
     """Features and labels of some row groups, or of the whole file.
 
     Parameters
@@ -75,13 +76,14 @@ def read_row_groups(
 
 
 def _numbers(
-    column: Any, plan: ColumnPlan, position: int, invalid: Invalid, where: str
-) -> NDArray[np.float64]:
+    column: RawColumn, plan: ColumnPlan, position: int, invalid: Invalid, where: str
+) -> Array:
     """A column as floats: at once where the file's type is a number, else cell by cell."""
     arrow = _pyarrow("pyarrow")
     kind = column.type
     if _is_number(kind) or arrow.types.is_decimal(kind) or arrow.types.is_null(kind):
-        return column.cast(arrow.float64(), safe=False).to_numpy()
+        numbers: Array = column.cast(arrow.float64(), safe=False).to_numpy()
+        return numbers
     texts = (arrow.types.is_string, arrow.types.is_large_string, arrow.types.is_dictionary)
     if not any(is_text(kind) for is_text in texts):
         plan.number((), position, "raise", where)  # dates, lists: no cell of these is a number
@@ -89,36 +91,38 @@ def _numbers(
     return np.array(found, dtype=np.float64)
 
 
-def _labels(column: Any) -> NDArray:
+def _labels(column: RawColumn) -> RawArray:
     """Labels as they are stored: whole numbers exactly, text as text; a missing one is NaN."""
     whole = _pyarrow("pyarrow").types.is_integer(column.type)
     if _is_number(column.type) and not (whole and column.null_count):
-        return column.to_numpy()
+        found: RawArray = column.to_numpy()
+        return found
     labels = np.empty(len(column), dtype=object)
     labels[:] = [np.nan if cell is None else _plain(cell) for cell in column.to_pylist()]
     return labels
 
 
-def _plain(cell: Any) -> Any:
+def _plain(cell: object) -> object:
     """Numbers, text and bytes as they are; dates and others in words, as they would be declared."""
     return cell if cell is None or isinstance(cell, str | bytes | Real | Decimal) else str(cell)
 
 
-def _check_size(path: Path, metadata: Any, n_columns: int, groups: Sequence[int] | None) -> None:
+def _check_size(path: Path, metadata: Module, n_columns: int, groups: Sequence[int] | None) -> None:
     """Refuse to unpack what would be out of proportion; repeated values cost a file nothing."""
-    picked = range(metadata.num_row_groups) if groups is None else groups
-    parts = [metadata.row_group(group) for group in picked]
+    wanted = range(metadata.num_row_groups) if groups is None else groups
+    parts = [metadata.row_group(group) for group in wanted]
     unpacked = sum(max(part.total_byte_size, 8 * part.num_rows * (n_columns + 1)) for part in parts)
     if unpacked > limits().of_cells(size_on_disk(path)):
         raise BadFile(TOO_MUCH.format(path=path))
 
 
-def _is_number(kind: Any) -> bool:
+def _is_number(kind: Module) -> bool:
     types = _pyarrow("pyarrow").types
-    return types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
+    kinds = (types.is_integer, types.is_floating, types.is_boolean)
+    return any(is_kind(kind) for is_kind in kinds)
 
 
-def _pyarrow(module: str) -> Any:
+def _pyarrow(module: str) -> Module:
     try:
         return importlib.import_module(module)
     except ImportError:

@@ -1,13 +1,13 @@
 """Histograms of where values lie between their bounds, finer toward either bound or the middle."""
 
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sparsedp._kernels import COMPILED
 from sparsedp._kernels.sums.levels_reference import kinds_of
+from sparsedp.data.storage import Storage, entry_columns
 from sparsedp.data.sums.products import contiguous
 
 if COMPILED:
@@ -21,7 +21,7 @@ MOST_ENTRIES = 2**24
 
 
 def dyadic_counts(
-    storage: Any, lower: ArrayLike, upper: ArrayLike, n_levels: int, *, together: bool = False
+    storage: Storage, lower: ArrayLike, upper: ArrayLike, n_levels: int, *, together: bool = False
 ) -> NDArray[np.int64]:
     """Count values by column, side and level.
 
@@ -52,9 +52,7 @@ def dyadic_counts(
         for rows, _ in contiguous(storage):
             kernel.count_rows(rows, lower, width, kinds, counts)
     else:
-        columns = storage.indices
-        if storage.format == "csc":
-            columns = np.repeat(np.arange(d, dtype=columns.dtype), np.diff(storage.indptr))
+        columns = entry_columns(storage)
         # All records are at zero, whose place is public, until an entry tells otherwise.
         zeros = kinds_of(0.0, lower, width, kinds)
         if together:
@@ -67,7 +65,8 @@ def dyadic_counts(
                 storage.data[part], columns[part], lower, width, kinds, zeros, counts
             )
     # By floating point, which is exact for numbers of records and quick.
-    return np.rint(counts.astype(np.float64) @ meaning).astype(np.int64).reshape(-1, 3, n_levels)
+    found: NDArray[np.int64] = np.rint(counts.astype(np.float64) @ meaning).astype(np.int64)
+    return found.reshape(-1, 3, n_levels)
 
 
 @cache
@@ -88,4 +87,7 @@ def _kinds(n_levels: int) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
     rows, kinds = np.unique(np.stack(levels, axis=1), axis=0, return_inverse=True)
     # One column more for what is too close to be counted.
     meaning = np.eye(n_levels + 1)[rows][:, :, :n_levels].reshape(len(rows), 3 * n_levels)
-    return kinds.reshape(-1).astype(np.uint8), meaning
+    found = kinds.reshape(-1).astype(np.uint8)
+    for shared in (found, meaning):
+        shared.flags.writeable = False  # the same arrays are given to every caller
+    return found, meaning

@@ -48,4 +48,4 @@ class LossSum:
 
     def __call__(self, block: Dataset) -> float:
         """Over the records of a block."""
-        return self.loss.value(block.matvec(self.weights), block.target).sum()
+        return float(self.loss.value(block.matvec(self.weights), block.target).sum())

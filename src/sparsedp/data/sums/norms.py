@@ -1,11 +1,10 @@
 """Norms of records, never too short (summation.md); local, as products with weights are."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sparsedp._kernels import COMPILED
+from sparsedp.data.storage import Array, Storage
 from sparsedp.data.sums.products import UNIT, arrays, column_sums, contiguous
 
 if COMPILED:
@@ -13,13 +12,11 @@ if COMPILED:
 else:
     from sparsedp._kernels.sums import norms_reference as kernel
 
-Array = NDArray[np.float64]
-
 VANISHING = float(np.finfo(np.float64).smallest_subnormal)
 """More than a product can lose by underflow."""
 
 
-def row_squares(storage: Any, factor: ArrayLike, shift: ArrayLike | None = None) -> Array:
+def row_squares(storage: Storage, factor: ArrayLike, shift: ArrayLike | None = None) -> Array:
     """Squared L2 norm of the rows of ``(storage - shift) * factor``, or a bit more: never less."""
     n, d = storage.shape
     factor = np.ascontiguousarray(factor, dtype=np.float64)
@@ -44,7 +41,7 @@ def row_squares(storage: Any, factor: ArrayLike, shift: ArrayLike | None = None)
     return np.maximum(base + change, 0) + allowance
 
 
-def mapped_squares(storage: Any, matrix: Array, start: Array) -> tuple[Array, Array]:
+def mapped_squares(storage: Storage, matrix: Array, start: Array) -> tuple[Array, Array]:
     """Squared L2 norm of the rows of ``start + storage @ matrix``, and the size of its terms.
 
     The size of the terms of a record is the sum of |x| times the norm of the matrix's row.

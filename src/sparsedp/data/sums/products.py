@@ -6,19 +6,18 @@ its last bit. Sums over records are a `Pair` until they are rounded, once.
 
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sparsedp._kernels import COMPILED
+from sparsedp.data.storage import Array, IndexArray, Sparse, Storage
 
 if COMPILED:
     from sparsedp._kernels.sums import products as kernel
 else:
     from sparsedp._kernels.sums import products_reference as kernel
-
-Array = NDArray[np.float64]
 
 MOST_RECORDS = 2**28
 """Up to here rounding in sums is proven to stay below the factor that sensitivities carry."""
@@ -60,7 +59,7 @@ def most_records(n_features: int, row_norm: float | None) -> int:
     return min(MOST_RECORDS, int(math.sqrt(MOST_SPREAD / spread)))
 
 
-def times(storage: Any, weights: ArrayLike, start: ArrayLike = 0.0) -> Array:
+def times(storage: Storage, weights: ArrayLike, start: ArrayLike = 0.0) -> Array:
     """Multiply records (n, d) by weights (d,) or (d, K), and add ``start`` to every row."""
     weights = np.asarray(weights, dtype=np.float64)
     n, n_outputs = storage.shape[0], math.prod(weights.shape[1:])
@@ -79,7 +78,7 @@ def times(storage: Any, weights: ArrayLike, start: ArrayLike = 0.0) -> Array:
 
 
 def weighted_sums(
-    storage: Any,
+    storage: Storage,
     residuals: ArrayLike,
     shift: ArrayLike | None = None,
     *,
@@ -147,7 +146,7 @@ def column_sums(values: ArrayLike) -> Array:
     return sums(values).rounded()
 
 
-def inner(first: Any, second: ArrayLike) -> Array:
+def inner(first: Storage, second: ArrayLike) -> Array:
     """Products of columns, ``first.T @ second``, for any storage of the first."""
     return weighted_sums(first, second).rounded()
 
@@ -160,7 +159,7 @@ def mapped(matrix: Array, pair: Pair) -> Array:
     return out
 
 
-def arrays(storage: Any) -> tuple[NDArray, NDArray, Array]:
+def arrays(storage: Sparse) -> tuple[IndexArray, IndexArray, Array]:
     """Row (or column) pointers, indices and values of a sparse array."""
     indptr, indices = storage.indptr, storage.indices
     if indptr.dtype != indices.dtype:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from sparsedp.data.blocks.blocked import BlockedDataset
-from sparsedp.data.blocks.derived import Derived
 from sparsedp.data.columns.transposed import by_columns
+from sparsedp.data.records import Derived
 from sparsedp.losses import Loss, ScalingBound
 from sparsedp.sets import L1Ball
 from sparsedp.solvers.frank_wolfe.block_looks import FirstLook, Look, Place, SomeColumns

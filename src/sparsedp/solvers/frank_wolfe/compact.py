@@ -78,7 +78,7 @@ def _dense(data: Dataset) -> Records:
     shift, scale = data.shift, data.scale
     for start in range(0, d, 64):
         part = slice(start, min(start + 64, d))
-        block = data.storage[:, part].T.astype(np.float64)
+        block = np.asarray(data.storage[:, part]).T.astype(np.float64)
         if shift is not None:
             block -= shift[part, None]
         if scale is not None:
@@ -105,7 +105,7 @@ def _dense(data: Dataset) -> Records:
 def _sparse(data: Dataset) -> Records:
     """Entries that are not stored are whatever zero is in unit coordinates, the column's base."""
     n, d = data.n_records, data.n_columns
-    storage = csr_array(data.storage) if data.storage.format == "csc" else data.storage
+    storage = csr_array(data.storage)
     if not storage.has_canonical_format:  # clipping comes after duplicates have been summed
         storage = storage.copy()
         storage.sum_duplicates()

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparsedp.data.dataset import Dataset, feature_norm_bound
+from sparsedp.data.dataset import Dataset
+from sparsedp.data.records import feature_norm_bound
 from sparsedp.losses import Loss
 from sparsedp.mechanisms import Curator
 from sparsedp.privacy import Sensitivity

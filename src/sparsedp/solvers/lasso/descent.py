@@ -1,11 +1,11 @@
 """The least mean loss over an L1 ball or under an L1 penalty, on a growing working set."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy import sparse
 
+from sparsedp.data.columns.transposed import by_columns
 from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Loss
 from sparsedp.solvers.lasso.columns import Columns, stored_sparse
@@ -191,9 +191,7 @@ class LassoProblem:
 
 def by_column(data: Dataset) -> Dataset:
     """Return the same records with sparse storage in columns, which is then a copy."""
-    if not stored_sparse(data):
-        return data
-    return replace(data, storage=sparse.csc_array(data.storage))
+    return by_columns(data) if stored_sparse(data) else data
 
 
 def _working_set(support: np.ndarray, steepness: np.ndarray) -> np.ndarray:

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 
-from sparsedp.data.bounds import NARROWEST, Bounds
+from sparsedp.data.bounds import Bounds
+from sparsedp.data.bounds_check import NARROWEST
 from sparsedp.data.dataset import Dataset
 from sparsedp.privacy import Sensitivity
 from sparsedp.solvers.pursuit.moments import Moments

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from sparsedp.data.columns.chosen import Chosen
+from sparsedp.data.columns.subset import ColumnSubset
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.sums.products import column_sums
 from sparsedp.losses import Loss
@@ -103,7 +103,7 @@ class Whitened:
     The coordinates of a record are ``columns @ whitening``; only their norms are kept.
     """
 
-    columns: Chosen
+    columns: ColumnSubset
     whitening: np.ndarray
     norms: np.ndarray
     target: np.ndarray
@@ -113,9 +113,9 @@ class Whitened:
         return slopes.residuals(self.columns.margins(self.whitening @ weights), self.target)
 
 
-def no_features(block: Dataset) -> Chosen:
+def no_features(block: Dataset) -> ColumnSubset:
     """The chosen columns before any is chosen: a constant one, or none."""
-    return Chosen.of(block, np.zeros(0, dtype=np.intp))
+    return ColumnSubset.of(block, np.zeros(0, dtype=np.intp))
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,9 +124,9 @@ class Widen:
 
     features: np.ndarray
 
-    def __call__(self, block: Dataset, columns: Chosen) -> Chosen:
+    def __call__(self, block: Dataset, columns: ColumnSubset) -> ColumnSubset:
         """The new ones last."""
-        return Chosen.of(block, self.features, columns)
+        return ColumnSubset.of(block, self.features, columns)
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ class GramColumns:
 
     n_old: int
 
-    def __call__(self, columns: Chosen) -> np.ndarray:
+    def __call__(self, columns: ColumnSubset) -> np.ndarray:
         """Sums over the block's records."""
         return columns.gram(self.n_old)
 
@@ -146,7 +146,7 @@ class Whiten:
 
     whitening: np.ndarray
 
-    def __call__(self, columns: Chosen, target: np.ndarray) -> Whitened:
+    def __call__(self, columns: ColumnSubset, target: np.ndarray) -> Whitened:
         """The block in these coordinates."""
         return Whitened(columns, self.whitening, columns.lengths(self.whitening), target)
 

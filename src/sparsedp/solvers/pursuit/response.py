@@ -9,8 +9,8 @@ from typing import Protocol
 import numpy as np
 from scipy.special import expit, softmax
 
-from sparsedp.data.blocks.derived import Derived
 from sparsedp.data.dataset import Dataset
+from sparsedp.data.records import Derived
 from sparsedp.losses import Lipschitz, Loss
 from sparsedp.privacy import Sensitivity
 from sparsedp.solvers.pursuit.moments import Moments

@@ -1,13 +1,12 @@
-"""Some columns of stored records, and dense copies of them."""
+"""Some columns of stored records, dense copies of them, and an index of where their entries are."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from sparsedp._kernels import COMPILED
+from sparsedp.data.storage import Array, IndexArray, Sparse, Storage, compressed, no_entries
 from sparsedp.data.sums.products import arrays
 
 if COMPILED:
@@ -15,15 +14,12 @@ if COMPILED:
 else:
     from sparsedp._kernels.sums import entries_reference as kernel
 
-Array = NDArray[np.float64]
-
-
 FEW = 8
 """Columns that are worth looking up one by one; for more of them all entries are looked at."""
 
 
 @dataclass(frozen=True, eq=False)
-class ByColumn:
+class ColumnIndex:
     """Where the entries of each column stand among those of sparse rows. Private.
 
     Parameters
@@ -33,11 +29,11 @@ class ByColumn:
         Those of column j are ``positions[starts[j] : starts[j + 1]]``, in order.
     """
 
-    starts: NDArray
-    positions: NDArray
+    starts: IndexArray
+    positions: IndexArray
 
     @classmethod
-    def of(cls, storage: Any) -> "ByColumn":
+    def of(cls, storage: Sparse) -> "ColumnIndex":
         """Look once at all entries."""
         _, indices, _ = arrays(storage)
         starts = np.zeros(storage.shape[1] + 1, dtype=indices.dtype)
@@ -46,40 +42,42 @@ class ByColumn:
         return cls(starts, positions)
 
 
-def picked(storage: Any, columns: NDArray[np.intp]) -> Any:
+def taken(storage: Storage, columns: NDArray[np.intp]) -> Storage:
     """Some columns in the given order, each at most once, in the storage's own form."""
     if isinstance(storage, np.ndarray):
         return np.ascontiguousarray(storage[:, columns])
     if storage.format == "csc":
         return storage[:, columns]
-    nothing = sparse.csr_array((storage.shape[0], 0))
+    nothing = no_entries((storage.shape[0], 0))
     return _appended(nothing, storage, columns) if len(columns) else nothing
 
 
-def widened(
-    before: Any,
-    storage: Any,
+def extended(
+    before: Storage,
+    storage: Storage,
     columns: NDArray[np.intp],
     more: NDArray[np.intp],
-    known: ByColumn | None = None,
-) -> Any:
-    """More columns of a storage, after the ``columns`` that were picked ``before``.
+    known: ColumnIndex | None = None,
+) -> Storage:
+    """More columns of a storage, after the ``columns`` that were taken ``before``.
 
     Where entries stand is ``known`` or not: the same comes out, more slowly.
     """
-    if isinstance(storage, np.ndarray):
+    if isinstance(storage, np.ndarray) and isinstance(before, np.ndarray):
         wide = np.empty((len(storage), len(columns) + len(more)))
         wide[:, : len(columns)] = before
         wide[:, len(columns) :] = storage[:, more]
         return wide
+    if isinstance(storage, np.ndarray) or isinstance(before, np.ndarray):
+        raise TypeError("columns that were taken before are stored as the records are")
     if storage.format == "csc":
         return storage[:, np.concatenate([columns, more])]
     return _appended(before, storage, more, known)
 
 
 def _appended(
-    before: Any, storage: Any, columns: NDArray[np.intp], known: ByColumn | None = None
-) -> Any:
+    before: Sparse, storage: Sparse, columns: NDArray[np.intp], known: ColumnIndex | None = None
+) -> Sparse:
     """Rows with the entries of more columns after those that were there before, in order."""
     indptr, indices, data = arrays(storage)
     kind = indices.dtype
@@ -104,13 +102,13 @@ def _appended(
         kernel.append(*old, before.data, indptr, indices, data, places, *new)
     count = int(new_indptr[-1])
     parts = (new_data[:count], new_indices[:count], new_indptr)
-    return sparse.csr_array(parts, shape=(n, width + len(columns)))
+    return compressed(parts, (n, width + len(columns)))
 
 
-def dense(storage: Any, first: int, shift: Array, scale: Array) -> Array:
+def dense(storage: Storage, first: int, shift: Array, scale: Array) -> Array:
     """A dense copy of the columns from ``first`` on, shifted and scaled; row by row in memory.
 
-    Entries of sparse rows must be in order, as they are behind the gate and in `picked` columns.
+    Entries of sparse rows must be in order, as they are behind the gate and after `taken`.
     """
     if isinstance(storage, np.ndarray) or storage.format == "csc":
         tail = storage[:, first:]
@@ -122,12 +120,3 @@ def dense(storage: Any, first: int, shift: Array, scale: Array) -> Array:
     empty = (0.0 - shift) / scale
     kernel.spread(*arrays(storage), first, shift, scale, empty, out)
     return out
-
-
-def clip_entries(storage: Any, lower: Array, upper: Array) -> None:
-    """Clip the stored entries of sparse records to the bounds of their columns, in place."""
-    columns = storage.indices
-    if storage.format == "csc":
-        columns = np.repeat(np.arange(len(lower), dtype=columns.dtype), np.diff(storage.indptr))
-    lower, upper = (np.ascontiguousarray(limit, dtype=np.float64) for limit in (lower, upper))
-    kernel.clip(storage.data, columns, lower, upper)

@@ -6,16 +6,14 @@ and norms can be had without (proof: summation.md).
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsedp.data.columns import picked
+from sparsedp.data.columns import index
 from sparsedp.data.dataset import Dataset
+from sparsedp.data.storage import Array, Storage
 from sparsedp.data.sums import norms, products
-
-Array = NDArray[np.float64]
 
 MOST_CANCELED = 2.0**10
 """The terms of a record's coordinates may be longer than these by this factor; see `lengths`."""
@@ -26,7 +24,7 @@ SHORTEST = 2.0**-500
 
 
 @dataclass(frozen=True, eq=False)
-class Chosen:
+class ColumnSubset:
     """Columns of some features as solvers see them, after a constant one or none. Private.
 
     Parameters
@@ -40,33 +38,34 @@ class Chosen:
         A column is ``(storage - shift) / scale``.
     most_together : int or None
         As in `Dataset`.
-    known : ByColumn or None
+    known : ColumnIndex or None
         Where entries stand in the block, for columns to come. Private.
     """
 
-    storage: Any
+    storage: Storage
     constant: int
     features: NDArray[np.intp]
     shift: Array
     scale: Array
     most_together: int | None = None
-    known: picked.ByColumn | None = None
+    known: index.ColumnIndex | None = None
 
     @classmethod
     def of(
-        cls, block: Dataset, features: NDArray[np.intp], before: "Chosen | None" = None
-    ) -> "Chosen":
+        cls, block: Dataset, features: NDArray[np.intp], before: "ColumnSubset | None" = None
+    ) -> "ColumnSubset":
         """Take columns from a block, after those that were taken before."""
         shift, scale = block.shift, block.scale
         known = None
         if before is None:
-            storage = picked.picked(block.storage, features)
+            storage = index.taken(block.storage, features)
         else:
             # Who takes few columns at a time will come again. Not for one block of many, which
             # would all keep this much more in memory.
-            if block.most_together is None and len(features) <= picked.FEW and _by_rows(block):
-                known = before.known or picked.ByColumn.of(block.storage)
-            storage = picked.widened(
+            few = block.most_together is None and len(features) <= index.FEW
+            if few and not isinstance(block.storage, np.ndarray) and block.storage.format == "csr":
+                known = before.known or index.ColumnIndex.of(block.storage)
+            storage = index.extended(
                 before.storage, block.storage, before.features, features, known
             )
             features = np.concatenate([before.features, features])
@@ -89,7 +88,7 @@ class Chosen:
     def gram(self, n_old: int) -> Array:
         """Products of the columns from ``n_old`` on with all columns, summed over records."""
         first = max(n_old - self.constant, 0)
-        new = picked.dense(self.storage, first, self.shift[first:], self.scale[first:])
+        new = index.dense(self.storage, first, self.shift[first:], self.scale[first:])
         total = products.sums(new)
         inside = products.weighted_sums(self.storage, new, self.shift, total=total).rounded()
         inside /= self.scale[:, None]
@@ -108,11 +107,12 @@ class Chosen:
         sizes += np.abs(self.shift) @ terms
         sizes += np.sqrt(np.square(matrix[: self.constant]).sum())
         slack = (sum(matrix.shape) + 32) * products.UNIT
-        lengths = np.sqrt(squares, out=squares)
+        lengths: Array = np.sqrt(squares, out=squares)
         lengths += slack * sizes
         lengths += math.sqrt(matrix.size + 32) * SHORTEST
         sizes /= MOST_CANCELED
-        return np.maximum(lengths, sizes, out=lengths)
+        np.maximum(lengths, sizes, out=lengths)
+        return lengths
 
     def sums(self, residuals: Array, matrix: Array) -> Array:
         """Multiply the transpose of ``columns @ matrix`` by residuals (n, K).
@@ -136,7 +136,3 @@ class Chosen:
             np.concatenate([total.low[None], pair.low]),
         )
         return products.mapped(np.concatenate([matrix[:1], inside]), whole)
-
-
-def _by_rows(block: Dataset) -> bool:
-    return not isinstance(block.storage, np.ndarray) and block.storage.format == "csr"

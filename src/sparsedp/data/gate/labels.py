@@ -8,12 +8,13 @@ import math
 from collections.abc import Sequence
 from decimal import Decimal
 from numbers import Complex, Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsedp.data.cells import Cells, cells_of, is_missing, plain_text
+from sparsedp.data.gate.cells import is_missing, plain_text
+from sparsedp.data.gate.containers import cells_of
+from sparsedp.data.raw import Cells, Label, RawArray, RawColumn
 
 EXACT_BITS = 53
 """A float of at least 2^53 may have been any of several integers, so it stands for none."""
@@ -28,13 +29,13 @@ class Labels:
         Distinct and hashable.
     """
 
-    def __init__(self, values: Sequence[Any]) -> None:
+    def __init__(self, values: Sequence[Label]) -> None:
         self.values = tuple(values)
         self._exact = {value: code for code, value in enumerate(self.values)}
         for code, value in enumerate(self.values):
             if isinstance(value, bytes):  # NumPy turns all bytes into text because of one cell
                 self._exact.setdefault(value.decode(errors="replace"), code)
-        self._by_number: dict[Any, int] = {}
+        self._by_number: dict[int | float, int] = {}
         texts = [isinstance(value, str) for value in self.values]
         numbers = [as_number(value) for value in self.values]
         for code, key in enumerate(numbers):
@@ -43,7 +44,7 @@ class Labels:
             if key is not None and (not texts[code] or (same == [code] and key not in self._exact)):
                 self._by_number[key] = code
 
-    def code(self, cell: Any) -> int:
+    def code(self, cell: object) -> int:
         """Which declared value a cell is; -1 if none."""
         try:
             plain = cell.item() if isinstance(cell, np.generic) else cell
@@ -51,7 +52,8 @@ class Labels:
                 plain = plain.decode()  # Arrow turns all text into bytes because of one cell
             found = self._exact.get(plain, self._exact.get(_stripped(plain)))
             if found is None:
-                found = self._by_number.get(as_number(plain), -1)
+                key = as_number(plain)
+                found = -1 if key is None else self._by_number.get(key, -1)
             vague = isinstance(plain, float) and abs(plain) >= 2.0**EXACT_BITS
             return -1 if vague and not isinstance(self.values[found], float) else found
         except Exception:
@@ -91,14 +93,14 @@ class Labels:
         return bool(large) and all(issubclass(kind, float | complex) for kind in large)
 
 
-def _is_as_large(cell: Any, most: int) -> bool:
+def _is_as_large(cell: object, most: int) -> bool:
     try:
         return isinstance(cell, Complex) and bool(abs(cell) >= most)  # pyrefly: ignore
     except ArithmeticError:  # complex numbers may be too large for an absolute value
         return False
 
 
-def as_number(value: Any) -> int | float | None:
+def as_number(value: object) -> int | float | None:
     """The number that a value is or reads as: an int where it is whole, exactly; else None."""
     if isinstance(value, str):
         text = plain_text(value)
@@ -118,7 +120,7 @@ def as_number(value: Any) -> int | float | None:
     return whole if value == whole else float(value)
 
 
-def declared_classes(classes: Any) -> tuple[Any, ...]:
+def declared_classes(classes: RawColumn) -> tuple[Label, ...]:
     """Check a public list of at least two distinct labels, in the order of their codes."""
     items = classes.tolist() if isinstance(classes, np.ndarray) else list(classes)
     items = [item.item() if isinstance(item, np.generic) else item for item in items]
@@ -135,7 +137,7 @@ def declared_classes(classes: Any) -> tuple[Any, ...]:
     return tuple(items)
 
 
-def classes_in(y: Any) -> tuple[Any, ...]:
+def classes_in(y: RawColumn) -> tuple[Label, ...]:
     """The labels that occur, in order. Not private: whoever sees them learns who is there.
 
     Raises where no label set can be meant, by the kind of values alone.
@@ -154,7 +156,7 @@ def classes_in(y: Any) -> tuple[Any, ...]:
     return tuple(sorted(labels, key=_order))
 
 
-def label_array(classes: Sequence[Any]) -> NDArray:
+def label_array(classes: Sequence[Label]) -> RawArray:
     """Labels as an array that keeps the type of each."""
     items = list(classes)
     array = np.array(items)
@@ -165,18 +167,18 @@ def label_array(classes: Sequence[Any]) -> NDArray:
     return array
 
 
-def _is_nan(cell: Any) -> bool:
+def _is_nan(cell: object) -> bool:
     return isinstance(cell, float) and np.isnan(cell)
 
 
-def _may_be_label(cell: Any) -> bool:
+def _may_be_label(cell: object) -> bool:
     return isinstance(cell, str | bytes | int) or (isinstance(cell, float) and cell.is_integer())
 
 
-def _order(label: Any) -> tuple[int, Any]:
+def _order(label: Label) -> tuple[int, Label]:
     """Numbers first, then text."""
     return (2 if isinstance(label, bytes) else int(isinstance(label, str)), label)
 
 
-def _stripped(value: Any) -> Any:
+def _stripped(value: object) -> object:
     return value.strip() if isinstance(value, str) else value

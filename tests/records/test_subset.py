@@ -1,4 +1,4 @@
-"""Chosen columns in other coordinates: norms that are never too short, sums that do not cancel."""
+"""Some columns in other coordinates: norms that are never too short, sums that do not cancel."""
 
 from fractions import Fraction
 
@@ -9,8 +9,8 @@ from scipy import sparse
 from sparsedp._kernels import COMPILED
 from sparsedp._kernels.sums import entries_reference, norms_reference, products_reference
 from sparsedp.data import Bounds, Dataset
-from sparsedp.data.columns import picked
-from sparsedp.data.columns.chosen import MOST_CANCELED, Chosen
+from sparsedp.data.columns import index
+from sparsedp.data.columns.subset import MOST_CANCELED, ColumnSubset
 from sparsedp.data.sums import norms, products
 
 STORAGES = {"dense": np.asarray, "csr": sparse.csr_array, "csc": sparse.csc_array}
@@ -22,7 +22,7 @@ def kernel(request, monkeypatch):
     if request.param == "reference":
         monkeypatch.setattr(products, "kernel", products_reference)
         monkeypatch.setattr(norms, "kernel", norms_reference)
-        monkeypatch.setattr(picked, "kernel", entries_reference)
+        monkeypatch.setattr(index, "kernel", entries_reference)
 
 
 @pytest.fixture(params=list(STORAGES))
@@ -49,7 +49,7 @@ def columns_of(data, features):
 def test_columns_are_those_that_solvers_see(kernel, store):
     rng = np.random.default_rng(1)
     for data in views(store):
-        chosen = Chosen.of(data, FEATURES[2:], Chosen.of(data, FEATURES[:2]))
+        chosen = ColumnSubset.of(data, FEATURES[2:], ColumnSubset.of(data, FEATURES[:2]))
         columns = columns_of(data, FEATURES)
         size = columns.shape[1]
         weights, r = rng.normal(size=(size, 2)), rng.normal(size=(data.n_records, 2))
@@ -64,7 +64,7 @@ def test_columns_are_those_that_solvers_see(kernel, store):
 
 def test_no_features_yet(kernel, store):
     for data in views(store):
-        chosen = Chosen.of(data, np.zeros(0, dtype=np.intp))
+        chosen = ColumnSubset.of(data, np.zeros(0, dtype=np.intp))
         size = int(data.intercept)
         r = np.ones((data.n_records, 1))
         assert (chosen.margins(np.full((size, 1), 2.0)) == 2.0 * size).all()
@@ -77,7 +77,7 @@ def test_no_features_yet(kernel, store):
 def exact_rows(chosen, matrix):
     """Coordinates as fractions."""
     k = len(chosen.features)
-    stored = picked.dense(chosen.storage, 0, np.zeros(k), np.ones(k))
+    stored = index.dense(chosen.storage, 0, np.zeros(k), np.ones(k))
     rows = []
     for row in stored:
         column = [Fraction(1)] * chosen.constant
@@ -93,7 +93,7 @@ def test_lengths_are_never_too_short(kernel, store):
     """Coordinates of some records nearly vanish, which is where rounding counts."""
     rng = np.random.default_rng(2)
     for data in views(store, 12):
-        chosen = Chosen.of(data, FEATURES)
+        chosen = ColumnSubset.of(data, FEATURES)
         columns = columns_of(data, FEATURES)
         size = columns.shape[1]
         matrix = rng.normal(size=(size, size))
@@ -117,7 +117,7 @@ def test_sums_of_terms_that_cancel_are_nearly_exact(kernel, store, plain, monkey
     base = np.array([0.3, 0.7, 0.5])
     X = base + 1e-9 * rng.choice([-1.0, 1.0], (n, 3))
     data = Dataset.clip(store(X), np.zeros(n), Bounds(0, 1))
-    chosen = Chosen.of(data, np.arange(3))
+    chosen = ColumnSubset.of(data, np.arange(3))
     aim = columns_of(data, np.arange(3)).mean(axis=0)
     matrix = rng.normal(size=(4, 4))
     matrix -= np.outer(aim, aim @ matrix) / (aim @ aim)
@@ -145,7 +145,7 @@ def test_one_record_among_many_moves_no_sum_by_more_than_its_length(form):
     sums, shares = [], []
     for part in (X, X[1:]):
         data = Dataset.clip(STORAGES[form](part), np.zeros(len(part)), Bounds(0, 1))
-        chosen = Chosen.of(data, np.arange(3))
+        chosen = ColumnSubset.of(data, np.arange(3))
         shares.append(1 / chosen.lengths(matrix)[:, None])
         sums.append(chosen.sums(shares[-1], matrix))
     np.testing.assert_array_equal(shares[0][1:], shares[1])

@@ -6,14 +6,14 @@ rounded once, so that their order, which SciPy changes for all rows at once, doe
 
 import math
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
+
+from sparsedp.data.raw import RawArray, RawTable
+from sparsedp.data.storage import Array, IndexArray, Sparse, compressed
 
 
-def canonical(X: Any) -> Any:
+def canonical(X: RawTable) -> Sparse:
     """An own float64 copy of a sparse matrix: sorted, without duplicates, its indices checked.
 
     CSC stays CSC, all other formats become CSR. Whatever the matrix says about itself (sorted,
@@ -36,14 +36,13 @@ def canonical(X: Any) -> Any:
     with np.errstate(over="ignore"):  # extended precision may overflow to infinity
         # Cast before anything is summed: small integers would wrap around.
         values = np.array(values[: starts[-1]], dtype=np.float64)
-    kind = sparse.csc_array if by_columns else sparse.csr_array
-    matrix = kind((values, minor, starts), shape=X.shape)
+    matrix = compressed((values, minor, starts), X.shape, by_columns=by_columns)
     matrix.sort_indices()  # within a row; what becomes of equal indices does not matter
     _sum_duplicates(matrix)
     return matrix
 
 
-def _by_rows(X: Any) -> tuple[NDArray, NDArray, NDArray]:
+def _by_rows(X: RawTable) -> tuple[RawArray, IndexArray, IndexArray]:
     """Entries of another format by rows, duplicates kept."""
     entries = X.tocoo()
     rows, columns = (np.asarray(part) for part in (entries.row, entries.col))
@@ -60,8 +59,8 @@ OUTSIDE = "A sparse index of X lies outside the matrix: its indices and pointers
 
 
 def _checked(
-    values: NDArray, minor: NDArray, starts: NDArray, n_major: int, n_minor: int
-) -> tuple[NDArray, NDArray]:
+    values: RawArray, minor: IndexArray, starts: IndexArray, n_major: int, n_minor: int
+) -> tuple[IndexArray, IndexArray]:
     """Own index arrays, 32 bits wide where these suffice; raises where an index is not valid."""
     minor, starts = np.asarray(minor), np.asarray(starts)
     shaped = values.ndim == minor.ndim == starts.ndim == 1 and starts.size == n_major + 1
@@ -80,7 +79,7 @@ def _checked(
     return minor.astype(dtype), starts.astype(dtype)
 
 
-def _sum_duplicates(matrix: Any) -> None:
+def _sum_duplicates(matrix: Sparse) -> None:
     """Sum equal neighbors among sorted entries, in place."""
     minor, starts, values = matrix.indices, matrix.indptr, matrix.data
     same = np.zeros(minor.size, dtype=bool)  # the same cell as the entry before
@@ -99,7 +98,7 @@ def _sum_duplicates(matrix: Any) -> None:
     matrix.has_canonical_format = True
 
 
-def exact_sum(values: NDArray[np.float64]) -> float:
+def exact_sum(values: Array) -> float:
     """The sum of floats, rounded once: the same in any order, whatever overflows on the way."""
     wild = set(values[~np.isfinite(values)].tolist())
     if wild:

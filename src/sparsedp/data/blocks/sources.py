@@ -1,0 +1,142 @@
+"""Where blocks of records come from: arrays, parts in NPZ files, row groups of Parquet files."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from sparsedp.data.files.encode import ColumnPlan
+from sparsedp.data.files.npz import NpzFile
+from sparsedp.data.files.parquet import column_names, read_row_groups, row_group_sizes
+from sparsedp.data.gate import Invalid
+from sparsedp.data.raw import Label, RawColumn, RawTable
+from sparsedp.data.storage import compressed, is_sparse
+
+
+class Source(Protocol):
+    """A block of records before the gate; can be read any number of times, and pickled."""
+
+    @property
+    def label(self) -> str:
+        """Where the records come from, for messages."""
+        ...
+
+    def read(self, invalid: Invalid = "raise") -> tuple[RawTable, RawColumn]:
+        """Features and targets, as they are stored."""
+        ...
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ArraySource:
+    """Rows of an array or CSR matrix, which may be memory-mapped."""
+
+    X: RawTable
+    y: RawColumn
+    start: int
+    stop: int
+
+    @property
+    def label(self) -> str:
+        """Not which rows: that would tell how many there are."""
+        return "some rows of the arrays"
+
+    def read(self, invalid: Invalid = "raise") -> tuple[RawTable, RawColumn]:
+        """Slices of both."""
+        return self.X[self.start : self.stop], self.y[self.start : self.stop]
+
+    def __reduce__(self) -> tuple[type, tuple[RawTable, RawColumn, int, int]]:
+        # To another process goes this block, not the whole array.
+        X, y = self.read()
+        return ArraySource, (_own(X), _own(y), 0, self.stop - self.start)
+
+
+@dataclass(frozen=True)
+class NpzSource:
+    """An NPZ file: X and y, or CSR arrays data, indices, indptr, shape and y."""
+
+    path: Path
+    target: str
+
+    @property
+    def label(self) -> str:
+        """The file."""
+        return str(self.path)
+
+    def read(self, invalid: Invalid = "raise") -> tuple[RawTable, RawColumn]:
+        """All of the file."""
+        with NpzFile(self.path) as arrays:
+            if self.target not in arrays.names:
+                raise ValueError(f"no array {self.target!r} in this file")
+            y = arrays.read(self.target)
+            if "X" in arrays.names:
+                return arrays.read("X"), y
+            if not {"data", "indices", "indptr", "shape"} <= arrays.names:
+                raise ValueError("save X, or data, indices, indptr and shape of a CSR array")
+            values, indices, indptr = map(arrays.read, ("data", "indices", "indptr"))
+            return compressed((values, indices, indptr), tuple(arrays.read("shape"))), y
+
+    def shape(self) -> tuple[int, bool, tuple[str, ...] | None]:
+        """Number of features, whether they are sparse, and their names. Public."""
+        with NpzFile(self.path) as arrays:
+            names = None
+            if "feature_names" in arrays.names:
+                names = tuple(map(str, arrays.read("feature_names").tolist()))
+            if "shape" in arrays.names:
+                return int(arrays.read("shape")[1]), True, names
+        return self.read()[0].shape[1], False, names
+
+
+@dataclass(frozen=True)
+class ParquetSource:
+    """Some row groups of a Parquet file."""
+
+    path: Path
+    groups: tuple[int, ...]
+    plan: ColumnPlan
+
+    @property
+    def label(self) -> str:
+        """The file."""
+        return str(self.path)
+
+    def read(self, invalid: Invalid = "raise") -> tuple[RawTable, RawColumn]:
+        """These row groups only."""
+        return read_row_groups(self.path, self.plan, self.groups, invalid)
+
+
+def parquet_sources(
+    paths: Sequence[Path],
+    target: str,
+    categories: Mapping[str, Sequence[Label]] | None,
+    drop: Sequence[str],
+    rows_per_block: int,
+) -> tuple[tuple[ParquetSource, ...], ColumnPlan]:
+    """Cut files at row groups, small ones taken together."""
+    sources: list[ParquetSource] = []
+    first: ColumnPlan | None = None
+    for path in paths:
+        sizes = row_group_sizes(path)
+        plan = ColumnPlan.of(column_names(path), target, categories, drop, str(path))
+        first = plan if first is None else first
+        if plan.feature_names != first.feature_names:
+            raise ValueError(f"{path}: its columns differ from those of {paths[0]}")
+        groups: list[int] = []
+        for group, size in enumerate(sizes):
+            if groups and sum(sizes[g] for g in groups) + size > rows_per_block:
+                sources.append(ParquetSource(path, tuple(groups), plan))
+                groups = []
+            groups.append(group)
+        if groups:
+            sources.append(ParquetSource(path, tuple(groups), plan))
+    if first is None or not sources:
+        raise ValueError("there are no records in these Parquet files")
+    return tuple(sources), first
+
+
+def _own(array: RawTable) -> RawTable:
+    """The array in memory, its mask with it."""
+    if is_sparse(array):
+        return array
+    return array.copy() if isinstance(array, np.ma.MaskedArray) else np.array(array)

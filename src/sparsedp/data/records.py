@@ -1,0 +1,193 @@
+"""What solvers and losses ask of private records, wherever these are.
+
+`Dataset` holds them in memory, `BlockedDataset` in blocks on disk or on a cluster. Whatever a
+solver releases is a sum over records, so it need not see all of them at once: it says what is to be
+computed from a block, and gets the total. Records in memory are one block. Such functions are
+small frozen dataclasses with ``__call__``, so that they can be sent to where the records are.
+"""
+
+from collections.abc import Callable
+from typing import Literal, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sparsedp.data.bounds import Bounds, UnitMap
+from sparsedp.data.raw import Label
+from sparsedp.data.storage import Array, Target
+
+Coordinates = Literal["unit", "declared"]
+
+Watch = Callable[[], None]
+"""Called after every block that is done. How many there are is nobody's business."""
+
+Sums = TypeVar("Sums")
+"""An array, a number or a tuple of arrays: what one pass over the records yields."""
+
+
+class Derived(Protocol):
+    """One private value per block of records, each computed from its block alone.
+
+    Notes
+    -----
+    *Privacy.* Values and totals are exact and private: only a curator may release them.
+    """
+
+    def derive(self, function: Callable[..., object], *others: "Derived") -> "Derived":
+        """Values ``function(value, *other values)``, one per block, to be used more than once."""
+        ...
+
+    def total(self, function: Callable[..., Sums], *others: "Derived") -> Sums:
+        """Sum of ``function(value, *other values)`` over the blocks."""
+        ...
+
+
+class Records(Protocol):
+    """Private records behind the gate, seen as a matrix with one row per record.
+
+    Its columns lie within [-1, 1]: the features and, with an intercept, a last column of ones. What
+    has one entry per record is put together in memory; `total` and `derive` work block by block.
+
+    Notes
+    -----
+    *Privacy.* What is not said to be public is private: nothing but what a curator releases may
+    depend on it.
+    """
+
+    @property
+    def n_records(self) -> int:
+        """Number of records. PRIVATE under add/remove: use it to allocate, never to release."""
+        ...
+
+    @property
+    def target(self) -> Target:
+        """Targets of all records. Private."""
+        ...
+
+    @property
+    def n_features(self) -> int:
+        """Number of features d. Public, like all properties that follow."""
+        ...
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns that solvers see: d, and one more with an intercept."""
+        ...
+
+    @property
+    def intercept(self) -> bool:
+        """Whether the last column is the constant 1."""
+        ...
+
+    @property
+    def bounds(self) -> Bounds:
+        """The promises in force."""
+        ...
+
+    @property
+    def unit_map(self) -> UnitMap:
+        """How to carry weights back to declared units."""
+        ...
+
+    @property
+    def view(self) -> Coordinates:
+        """Coordinates of what solvers see."""
+        ...
+
+    @property
+    def classes(self) -> tuple[Label, ...] | None:
+        """The declared labels in the order of their codes."""
+        ...
+
+    @property
+    def target_bounds(self) -> tuple[float, float] | None:
+        """What [-1, 1] stands for in a numeric target."""
+        ...
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """Column names."""
+        ...
+
+    @property
+    def row_norm(self) -> float | None:
+        """The declared L2 bound on a record's features, in declared units; None without one."""
+        ...
+
+    @property
+    def norm_bound(self) -> float:
+        """A valid L2 bound on a row as solvers see it, the constant column included."""
+        ...
+
+    @property
+    def has_implicit_zeros(self) -> bool:
+        """Whether entries may be left out (sparse storage): bounds must contain zero."""
+        ...
+
+    def total(self, function: Callable[..., Sums], *derived: Derived) -> Sums:
+        """Sum of ``function(block, *derived values)`` over the blocks. Private; one pass."""
+        ...
+
+    def derive(self, function: Callable[..., object], *derived: Derived) -> Derived:
+        """Values ``function(block, *derived values)``, one per block, to be used again. Private."""
+        ...
+
+    def matvec(self, w: ArrayLike, center: ArrayLike | None = None) -> Array:
+        """Multiply by weights: scores of all records. Private."""
+        ...
+
+    def rmatvec(self, r: ArrayLike, center: ArrayLike | None = None) -> Array:
+        """Multiply the transpose by one residual (or row of residuals) per record. Private."""
+        ...
+
+    def columns(self, indices: ArrayLike) -> Array:
+        """A dense copy of a few columns, exactly within the box. Private."""
+        ...
+
+    def row_norms(self, center: ArrayLike | None = None) -> Array:
+        """L2 norm of every row as solvers see it. Private."""
+        ...
+
+    def dyadic_counts(self, n_levels: int, *, together: bool = False) -> NDArray[np.int64]:
+        """Count records by where their features lie within the bounds. Private."""
+        ...
+
+    def declared_units(self) -> "Records":
+        """The same records in declared units, for solvers of L2 geometry."""
+        ...
+
+    def features(self, indices: ArrayLike) -> "Records":
+        """The same records with only these features, in this order, and the intercept."""
+        ...
+
+    def tightened(self, bounds: Bounds) -> "Records":
+        """The same records clipped to tighter bounds, which then define the unit box."""
+        ...
+
+    def rows(self, mask: ArrayLike) -> "Records":
+        """The records where the boolean `mask` holds, each at most once."""
+        ...
+
+    def watched(self, watch: Watch | None) -> None:
+        """Call a function after every block that is read, or no longer."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the records; only what is public can be asked then."""
+        ...
+
+
+def feature_norm_bound(data: Records) -> float:
+    """A valid L2 bound on a row as solvers see it, without the constant column. Public."""
+    d, row_norm = data.n_features, data.row_norm
+    if data.view == "declared":
+        reach = np.maximum(*np.abs(data.bounds.arrays(d)))
+        largest = float(reach.max())
+        corner = largest * float(np.linalg.norm(reach / largest))
+        return corner if row_norm is None else min(corner, row_norm)
+    longest = float(np.sqrt(d))
+    if row_norm is None:
+        return longest
+    half_width = data.unit_map.half_width
+    offset = float(np.linalg.norm(data.unit_map.center / half_width))
+    return min(longest, row_norm / float(half_width.min()) + offset)

@@ -7,25 +7,20 @@ import numpy as np
 from sklearn.base import clone
 
 from sparsedp import SparseLinearRegression, SparseLogisticRegression
-from sparsedp.data.dataset import Dataset
-from sparsedp.estimators.fit import private_fit
-from sparsedp.estimators.settings import Settings
-from sparsedp.losses import Loss
+from sparsedp.fit import Problem, Settings, private_fit
 
 
 @dataclass(frozen=True, eq=False)
 class Gated:
     """Records behind the gate, and an estimator with what was declared about them."""
 
-    data: Dataset
-    loss: Loss
-    declared: dict[str, Any]
+    problem: Problem
     estimator: Any
 
     @property
     def n_records(self) -> int:
         """Known here: these experiments protect nobody."""
-        return self.data.n_records
+        return self.problem.data.n_records
 
 
 def gated(
@@ -43,8 +38,7 @@ def gated(
         estimator: Any = SparseLogisticRegression(**common)
     else:
         estimator = SparseLinearRegression(target_bounds=target_bounds, **common)
-    data, loss, declared = estimator._problem(X, y, Settings.of(estimator))
-    return Gated(data, loss, declared, estimator)
+    return Gated(estimator._problem(X, y, Settings.of(estimator)), estimator)
 
 
 def fitted(
@@ -71,11 +65,8 @@ def fitted(
         initial_model=initial_model,
         random_state=noise_seed(seed),
     )
-    solution, record = private_fit(
-        Settings.of(estimator), records.data, records.loss, records.declared
-    )
-    estimator.n_features_in_ = records.data.n_features
-    return estimator._publish(solution, records.data, record)
+    estimator.n_features_in_ = records.problem.data.n_features
+    return estimator._publish(*private_fit(Settings.of(estimator), records.problem))
 
 
 def noise_seed(seed: np.random.SeedSequence) -> int:

@@ -75,6 +75,6 @@ MUTANTS = [
     Mutant(COSTS, "_log_cosh((alpha - 0.5) * epsilon)", "_log_cosh((alpha - 1) * epsilon)", RULE),
     Mutant(COSTS, "isinstance(counted, PerturbedMinimum) and counted.neighbors != neighbors", "False", RULE),
     Mutant(COSTS, "return rho * order + again +", "return rho * order +", RULE),
-    Mutant("src/sparsedp/estimators/charge.py", "max(record.epsilon, record.proven_epsilon)",
+    Mutant("src/sparsedp/fit/charge.py", "max(record.epsilon, record.proven_epsilon)",
            "record.epsilon", ("tests/api/test_estimators.py",)),
 ]  # fmt: skip

@@ -7,7 +7,6 @@ fits are made, an event is counted on either side, and the counts bound epsilon 
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -18,7 +17,9 @@ from sparsedp.audit.neighbours import Pair
 from sparsedp.audit.verdict import CONFIDENCE, AuditResult, audit
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
+from sparsedp.estimators.border import Features, Targets
 from sparsedp.estimators.classifier import SparseLogisticRegression
+from sparsedp.fit.settings import BoundsLike
 from sparsedp.losses import Logistic, Loss
 from sparsedp.privacy import Neighbors
 from sparsedp.solvers import FrankWolfe, Pursuit, Solver
@@ -26,7 +27,7 @@ from sparsedp.solvers import FrankWolfe, Pursuit, Solver
 EFFORT = 4
 """Times as many runs as asked for: an event tells less than the likelihoods that replays give."""
 
-Table = tuple[Any, Any]
+Table = tuple[Features, Targets]
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Construction:
     name: str
     tables: Callable[[], tuple[Table, Table]]
     model: SparseLogisticRegression
-    event: Callable[[Any], bool]
+    event: Callable[[SparseLogisticRegression], bool]
     loss: Loss = field(default_factory=Logistic)
     neighbors: Neighbors = "add_remove"
 
@@ -155,7 +156,7 @@ def constructions() -> Iterator[Construction | Replayed]:
 
 
 def _model(
-    epsilon: float, bounds: Any, solver: Any, delta: float = 1e-6
+    epsilon: float, bounds: BoundsLike, solver: str | Solver, delta: float = 1e-6
 ) -> SparseLogisticRegression:
     return SparseLogisticRegression(
         epsilon=epsilon,
@@ -182,7 +183,7 @@ def _steep_walk(m: int = 4000) -> tuple[Table, Table]:
 def _text_among_labels(n: int = 2000) -> tuple[Table, Table]:
     """A list of labels becomes an array of text if one of them is text."""
     X = np.zeros((n + 1, 2))
-    labels: list[Any] = [i % 2 for i in range(n)]
+    labels: list[object] = [i % 2 for i in range(n)]
     return (X[:n], labels), (X, [*labels, "?"])
 
 

@@ -6,14 +6,13 @@ with and without a record that is made to upset conversions, and a solver that o
 what arrived of all the other records, to the last bit.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -22,13 +21,15 @@ from sparsedp.audit.verdict import AuditResult
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.files.readers import read_table
+from sparsedp.estimators.border import Features, Targets
 from sparsedp.estimators.classifier import SparseLogisticRegression
 from sparsedp.estimators.regressor import SparseLinearRegression
 from sparsedp.losses import Logistic, Loss, Squared
+from sparsedp.mechanisms import Curator
 from sparsedp.privacy import Neighbors, Perturb, PublicFacts, Schedule
-from sparsedp.solvers import Solution
+from sparsedp.solvers import Solution, Solver
 
-CELLS: tuple[Any, ...] = (
+CELLS: tuple[object, ...] = (
     "text",
     "1",
     b"1",
@@ -44,17 +45,24 @@ CELLS: tuple[Any, ...] = (
 )
 """What a hostile record may hold where others hold numbers or labels."""
 
-LABELS: tuple[tuple[Any, Any], ...] = ((0, 1), (False, True), ("no", "yes"), (2**53, 2**53 + 1))
+LABELS: tuple[Sequence[object], ...] = (
+    (0, 1),
+    (False, True),
+    ("no", "yes"),
+    (2**53, 2**53 + 1),
+)
 """Label sets; the last one does not survive a way through floating point."""
 
 CANCELLING = (2.0**60, -(2.0**60), 1.0)
 """Entries of one cell: what they add up to depends on their order."""
 
-Records = list[tuple[list[Any], Any]]
-Table = tuple[Any, Any]
+Form = type[sparse.csr_array] | type[sparse.csc_array]
+Record = tuple[Sequence[object], object]
+Records = list[Record]
+Table = tuple[Features, Targets]
 
 
-def watching(seen: list[Dataset]) -> Any:
+def watching(seen: list[Dataset]) -> Solver:
     """A solver that keeps what it was given."""
 
     class Watching:
@@ -65,7 +73,7 @@ def watching(seen: list[Dataset]) -> Any:
         def schedule(self, public: PublicFacts) -> Schedule:
             return Schedule((Perturb(),))
 
-        def solve(self, data: Dataset, loss: Loss, curator: Any) -> Solution:
+        def solve(self, data: Dataset, loss: Loss, curator: Curator) -> Solution:
             seen.append(data)
             curator.perturb(np.zeros(1), 1.0)
             return Solution(weights=np.zeros(curator.public.weights_shape))
@@ -73,15 +81,15 @@ def watching(seen: list[Dataset]) -> Any:
     return Watching()
 
 
-def arrived(table: Table, classes: Sequence[Any] | None) -> np.ndarray:
+def arrived(table: Table, classes: Sequence[object] | None) -> np.ndarray:
     """What a solver sees of a table that goes through ``fit``: a row of numbers per record."""
     seen: list[Dataset] = []
-    how: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-3, "bounds": Bounds(-2.0, 2.0)}
-    how |= {"invalid": "replace", "solver": watching(seen), "random_state": 0}
+    solver, bounds = watching(seen), Bounds(-2.0, 2.0)
     if classes is None:
-        model: Any = SparseLinearRegression(target_bounds=(-2.0, 2.0), **how)
+        model = SparseLinearRegression(bounds=bounds, target_bounds=(-2.0, 2.0), solver=solver)
     else:
-        model = SparseLogisticRegression(classes=classes, **how)
+        model = SparseLogisticRegression(bounds=bounds, classes=classes, solver=solver)
+    model.set_params(epsilon=1.0, delta=1e-3, invalid="replace", random_state=0)
     model.fit(*table)
     data = seen[0]
     columns = [data.matvec(unit) for unit in np.eye(data.n_columns)]
@@ -97,7 +105,7 @@ class Disturbance:
     other: Table
     place: int
     """Of the hostile record."""
-    classes: Sequence[Any] | None
+    classes: Sequence[object] | None
 
     def disturbed(self) -> int:
         """How many of the other records reached the solver changed."""
@@ -204,13 +212,13 @@ if find_spec("pandas") is not None:
     _FORMS["data frame"] = _frame
 
 
-def _base(labels: Sequence[Any]) -> Records:
+def _base(labels: Sequence[object]) -> Records:
     """Records whose numbers a detour through another type would change."""
     values = ([0.1, 1, -1.5], [1e-300, -2, 0.3], [True, 0, 1.0], [2, 1e-5, -0.7], [0, -1, 2.0])
     return [(list(x), labels[i % len(labels)]) for i, x in enumerate(values)]
 
 
-def _with(records: Records, hostile: tuple[list[Any], Any]) -> Records:
+def _with(records: Records, hostile: Record) -> Records:
     return [*records[:2], hostile, *records[2:]]
 
 
@@ -237,7 +245,7 @@ def _targets(make: Callable[[Records], Table]) -> Iterator[Disturbance]:
             yield Disturbance(name, make(base), make(_with(base, hostile)), 2, None)
 
 
-def _duplicates(form: Callable[..., Any]) -> Iterator[Disturbance]:
+def _duplicates(form: Form) -> Iterator[Disturbance]:
     """Cells that are stored in many pieces, and a record whose pieces are out of order."""
     for n_pieces in (3, 17, 40):
         pieces = [(0, value) for value in CANCELLING] + [(0, 0.0)] * (n_pieces - 3) + [(2, 1.0)]
@@ -255,7 +263,7 @@ def _duplicates(form: Callable[..., Any]) -> Iterator[Disturbance]:
             yield Disturbance(f"{name}, {n_pieces} pieces", tables[0], tables[1], 6, (0, 1))
 
 
-def _stored(form: Callable[..., Any], rows: list[list[tuple[int, float]]]) -> Any:
+def _stored(form: Form, rows: list[list[tuple[int, float]]]) -> Features:
     """Rows as they are, piece by piece: SciPy's constructors would put them in order."""
     entries = [(i, j, value) for i, row in enumerate(rows) for j, value in row]
     by_columns = form is sparse.csc_array
@@ -272,15 +280,14 @@ def _files(suffix: str) -> Iterator[Disturbance]:
     """A column of categories in which one cell is missing: pandas then writes 1.0 for every 1."""
     import pandas
 
-    declared: dict[str, Any] = {"target": "y", "categories": {"c": [0, 1, 2]}}
     columns = {"c": [0, 1, 2, 1, 0], "x": [0.5, 1.0, -1.0, 2.0, 0.0], "y": [0, 1, 1, 0, 1]}
     with TemporaryDirectory() as folder:
         path = Path(folder) / f"records.{suffix}"
 
-        def read(more: dict[str, Any]) -> Table:
+        def read(more: Mapping[str, Sequence[object]]) -> Table:
             frame = pandas.DataFrame({name: [*columns[name], *more[name]] for name in columns})
             frame.to_csv(path, index=False) if suffix == "csv" else frame.to_parquet(path)
-            table = read_table(path, invalid="replace", **declared)
+            table = read_table(path, invalid="replace", target="y", categories={"c": [0, 1, 2]})
             return table.X, table.y
 
         one = read({name: [] for name in columns})

@@ -3,8 +3,8 @@
 from tests.mutants.mutant import Mutant
 
 GRID = "src/sparsedp/estimators/grid.py"
-SEARCH = "src/sparsedp/fit/search.py"
-TRIAL = "src/sparsedp/fit/trial.py"
+SEARCH = "src/sparsedp/fit/search/search.py"
+TRIAL = "src/sparsedp/fit/search/trial.py"
 TRIALS = "src/sparsedp/mechanisms/samplers/trials.py"
 TESTS = ("tests/privacy/test_tuning.py",)
 

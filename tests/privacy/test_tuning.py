@@ -17,7 +17,7 @@ from sparsedp import (
 )
 from sparsedp.data.synthetic import sparse_glm
 from sparsedp.estimators.grid import TUNABLE, candidates
-from sparsedp.fit.trial import ONE_RECORD, Trial
+from sparsedp.fit.search.trial import ONE_RECORD, Trial
 from sparsedp.mechanisms import KeyStream
 from sparsedp.mechanisms.samplers.trials import n_trials
 from sparsedp.privacy import Count, Perturb, Schedule, Select, zcdp_rho
@@ -173,8 +173,9 @@ def test_record_says_how_many_records_a_trial_needs():
         expected_trials=3,
         random_state=0,
     )
-    with pytest.warns(TooFewRecords, match="Here are 120"):
+    with pytest.warns(TooFewRecords, match="Here are 120") as seen:
         search.fit(made.X, made.y)
+    assert seen[0].filename == __file__
     search.set_params(validation_fraction=0.6)
     half = PrivateSearchCV(**search.get_params(deep=False))
     with pytest.warns(TooFewRecords):

@@ -1,4 +1,4 @@
-"""Try settings privately and keep the best, at a price that is known beforehand (search.md)."""
+"""Try settings privately and keep the best, at a price known beforehand (fit/search/)."""
 
 import math
 import sys
@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from sparsedp.estimators.border import Estimator, Features, Grid, Tags, Targets
 from sparsedp.estimators.grid import Candidate, candidates
 from sparsedp.fit.problem import Problem
-from sparsedp.fit.search import Distribution, Price, private_search
+from sparsedp.fit.search.search import Distribution, Price, private_search
 from sparsedp.fit.settings import Seed
 from sparsedp.privacy import Ledger
 from sparsedp.privacy.account.repeat import SHAPES
@@ -63,7 +63,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
     *Privacy.* Papernot and Steinke (2021): if one trial is rho-zCDP, its model and score together,
     then the best of a random number of trials has a Renyi divergence that grows only slowly with
     the mean number. Training and scoring use different records, so a trial costs the larger of the
-    two. fit/search.md has the details.
+    two. fit/search/search.md has the details.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """One fit: plan, charge, solve, record.
 
-The only place where records, curator and privacy record meet; fit.py and search.py have the order.
-Knows nothing of scikit-learn.
+The only place where records, curator and privacy record meet; fit.py and search/search.py have the
+order. Knows nothing of scikit-learn.
 """
 
 from sparsedp.fit.fit import private_fit

@@ -11,9 +11,9 @@ from sparsedp.fit.charge import charge, finish
 from sparsedp.fit.coefficients import Coefficients
 from sparsedp.fit.problem import Problem
 from sparsedp.fit.record import search_record
+from sparsedp.fit.search.trial import Trial
 from sparsedp.fit.settings import Settings
 from sparsedp.fit.stopped import after_charge
-from sparsedp.fit.trial import Trial
 from sparsedp.fit.warned import warn_caller
 from sparsedp.mechanisms import KeyStream
 from sparsedp.mechanisms.samplers.trials import n_trials

@@ -1,13 +1,15 @@
 """Fits of one data set, again and again: records pass the gate once."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from sparsedp import SparseLinearRegression, SparseLogisticRegression
+from sparsedp.data.dataset import Dataset
 from sparsedp.fit import Problem, Settings, private_fit
+from sparsedp.losses import Loss
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,9 +20,18 @@ class Gated:
     estimator: Any
 
     @property
+    def data(self) -> Dataset:
+        """The records behind the gate."""
+        return self.problem.data
+
+    def minimizing(self, loss: Loss) -> "Gated":
+        """The same records with another loss."""
+        return replace(self, problem=replace(self.problem, loss=loss))
+
+    @property
     def n_records(self) -> int:
         """Known here: these experiments protect nobody."""
-        return self.problem.data.n_records
+        return self.data.n_records
 
 
 def gated(
@@ -65,7 +76,7 @@ def fitted(
         initial_model=initial_model,
         random_state=noise_seed(seed),
     )
-    estimator.n_features_in_ = records.problem.data.n_features
+    estimator.n_features_in_ = records.data.n_features
     return estimator._publish(*private_fit(Settings.of(estimator), records.problem))
 
 

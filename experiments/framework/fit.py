@@ -1,6 +1,6 @@
 """Fits of one data set, again and again: records pass the gate once."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -8,8 +8,7 @@ from sklearn.base import clone
 
 from sparsedp import SparseLinearRegression, SparseLogisticRegression
 from sparsedp.data.dataset import Dataset
-from sparsedp.estimators.fit import private_fit
-from sparsedp.estimators.settings import Settings
+from sparsedp.fit import Problem, Settings, private_fit
 from sparsedp.losses import Loss
 
 
@@ -17,10 +16,17 @@ from sparsedp.losses import Loss
 class Gated:
     """Records behind the gate, and an estimator with what was declared about them."""
 
-    data: Dataset
-    loss: Loss
-    declared: dict[str, Any]
+    problem: Problem
     estimator: Any
+
+    @property
+    def data(self) -> Dataset:
+        """The records behind the gate."""
+        return self.problem.data
+
+    def minimizing(self, loss: Loss) -> "Gated":
+        """The same records with another loss."""
+        return replace(self, problem=replace(self.problem, loss=loss))
 
     @property
     def n_records(self) -> int:
@@ -43,8 +49,7 @@ def gated(
         estimator: Any = SparseLogisticRegression(**common)
     else:
         estimator = SparseLinearRegression(target_bounds=target_bounds, **common)
-    data, loss, declared = estimator._problem(X, y, Settings.of(estimator))
-    return Gated(data, loss, declared, estimator)
+    return Gated(estimator._problem(X, y, Settings.of(estimator)), estimator)
 
 
 def fitted(
@@ -71,11 +76,8 @@ def fitted(
         initial_model=initial_model,
         random_state=noise_seed(seed),
     )
-    solution, record = private_fit(
-        Settings.of(estimator), records.data, records.loss, records.declared
-    )
     estimator.n_features_in_ = records.data.n_features
-    return estimator._publish(solution, records.data, record)
+    return estimator._publish(*private_fit(Settings.of(estimator), records.problem))
 
 
 def noise_seed(seed: np.random.SeedSequence) -> int:

@@ -55,7 +55,7 @@ def run(trial: dict[str, Any], settings: dict[str, Any], data: Any, seed: Any) -
     """One fit, its loss in every step as numbers separated by spaces."""
     records = fits.split(trial["set"], settings, data, 0)
     loss = WatchedLogistic()
-    watched = replace(records, private=replace(records.private, loss=loss))
+    watched = replace(records, private=records.private.minimizing(loss))
     method = "as printed" if trial["method"] == "no noise" else trial["method"]
     model = fits.model(method, settings["start"], trial["epsilon"], watched, settings, seed)
     last = mean_loss(model.decision_function(records.X), records.y)

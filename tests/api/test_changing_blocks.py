@@ -16,8 +16,8 @@ from scipy import sparse
 from sparsedp import Ledger, RecordBlocks, SparseLinearRegression, SparseLogisticRegression
 from sparsedp.data.blocks.admit import LostBlock, admitted
 from sparsedp.data.blocks.seal import Sealing
-from sparsedp.estimators.progress import Progress
-from sparsedp.estimators.stopped import after_charge
+from sparsedp.fit.progress import Progress
+from sparsedp.fit.stopped import after_charge
 from sparsedp.solvers import NoisyGD
 
 N, D = 60, 3
@@ -198,7 +198,7 @@ def test_nothing_shown_depends_on_the_number_of_blocks(monkeypatch):
         written = io.StringIO()
         monkeypatch.setattr(sys, "stderr", written)
         clock = iter(range(1, 9999))
-        monkeypatch.setattr("sparsedp.estimators.progress.time.monotonic", clock.__next__)
+        monkeypatch.setattr("sparsedp.fit.progress.time.monotonic", clock.__next__)
         estimator(verbose=True, random_state=1).fit(records)
         shown.append((repr(records), repr(records.clip(1.0)), written.getvalue()))
     assert shown[0] == shown[1]

@@ -78,7 +78,7 @@ def assert_silent(text):
 @pytest.mark.parametrize("kind", ["declared", "numbers", "from data"])
 def test_fit_and_predict_quote_nothing(kind, invalid, caplog, monkeypatch):
     """Review finding: scikit-learn's validation quoted the first cell that is no number."""
-    monkeypatch.setattr("sparsedp.estimators.fit.charge", lambda *_: pytest.fail("charged"))
+    monkeypatch.setattr("sparsedp.fit.fit.charge", lambda *_: pytest.fail("charged"))
     stop = RuntimeError("enough")
     for module in ("classifier", "regressor"):
         monkeypatch.setattr(f"sparsedp.estimators.{module}.private_fit", lambda *_: raised(stop))

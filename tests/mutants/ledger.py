@@ -75,6 +75,11 @@ MUTANTS = [
     Mutant(COSTS, "_log_cosh((alpha - 0.5) * epsilon)", "_log_cosh((alpha - 1) * epsilon)", RULE),
     Mutant(COSTS, "isinstance(counted, PerturbedMinimum) and counted.neighbors != neighbors", "False", RULE),
     Mutant(COSTS, "return rho * order + again +", "return rho * order +", RULE),
-    Mutant("src/sparsedp/estimators/charge.py", "max(record.epsilon, record.proven_epsilon)",
+    Mutant("src/sparsedp/fit/charge.py", "max(record.epsilon, record.proven_epsilon)",
            "record.epsilon", ("tests/api/test_estimators.py",)),
+    Mutant("src/sparsedp/fit/fit.py", "record = charge(settings, record, data)", "pass",
+           ("tests/records/test_blocks.py::test_a_file_that_vanishes_in_the_middle",)),
+    Mutant("src/sparsedp/fit/search/search.py", "charged = charge(settings, record_of(plans[0]), problem.data)",
+           "charged = record_of(plans[0])",
+           ("tests/privacy/test_tuning.py::test_finds_the_better_setting_and_charges_once",)),
 ]  # fmt: skip

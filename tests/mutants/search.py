@@ -3,8 +3,8 @@
 from tests.mutants.mutant import Mutant
 
 GRID = "src/sparsedp/estimators/grid.py"
-TUNING = "src/sparsedp/estimators/tuning.py"
-TRIAL = "src/sparsedp/estimators/trial.py"
+SEARCH = "src/sparsedp/fit/search/search.py"
+TRIAL = "src/sparsedp/fit/search/trial.py"
 TRIALS = "src/sparsedp/mechanisms/samplers/trials.py"
 TESTS = ("tests/privacy/test_tuning.py",)
 
@@ -19,13 +19,13 @@ MUTANTS = [
         TESTS,
     ),
     Mutant(
-        TUNING,
+        SEARCH,
         'event["rho_per_trial"] = max(plan.cost for plan in plans)',
         'event["rho_per_trial"] = 0.9 * max(plan.cost for plan in plans)',
         TESTS,
     ),
-    Mutant(TUNING, "best, solution, score = max(", "best, solution, score = min(", TESTS),
-    Mutant(TRIAL, " or solver.caveats:", ":", TESTS),
+    Mutant(SEARCH, "best, solution, score = max(", "best, solution, score = min(", TESTS),
+    Mutant(TRIAL, " or settings.solver.caveats:", ":", TESTS),
     Mutant(
         TRIAL,
         "problem.data.rows(~scoring), problem.data.rows(scoring)",

@@ -18,7 +18,7 @@ MUTANTS = [
         (f"{EVERY}::test_output_depends_on_data_only_through_answers",),
     ),
     Mutant(
-        "src/sparsedp/estimators/fit.py",
+        "src/sparsedp/fit/solve.py",
         "    curator.close()\n",
         "",
         (f"{FIT}::test_less_than_was_scheduled_raises_through_fit",),

@@ -11,9 +11,9 @@ from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.synthetic import hoseinpour, wang_gu
 from sparsedp.losses import Logistic
-from sparsedp.mechanisms import KeyStream, NoisyCurator
 from sparsedp.privacy import Budget, PublicFacts, UnprovenGuarantee
 from sparsedp.solvers import IGHT, NoisyGD
+from tests.solved import recorded
 
 N, D = 200, 300
 
@@ -31,15 +31,6 @@ def records(n=N, d=D, seed=3):
     random = np.random.default_rng(seed)
     X = random.uniform(-1, 1, (n, d))
     return Dataset.clip(X, random.integers(0, 2, n), Bounds(-1, 1))
-
-
-def recorded(solver, neighbors, epsilon, delta, data):
-    public = facts(neighbors)
-    budget = Budget(solver.schedule(public), epsilon=epsilon, delta=delta, neighbors=neighbors)
-    curator = RecordingCurator(NoisyCurator(budget, public, KeyStream.from_seed(7)))
-    solver.solve(data, Logistic(), curator)
-    curator.curator.close()
-    return curator.queries
 
 
 def test_ight_noise_is_that_of_remark_5_3():
@@ -67,7 +58,8 @@ def test_ight_noise_is_that_of_remark_5_3():
 def test_the_noise_that_is_drawn_is_the_published_one(solver, stated):
     """Seed 7; the standard deviation of 12,040 draws is off by 6 of its own with chance 2e-9."""
     epsilon, delta = 2.0, 1e-3
-    queries = recorded(solver, "replace_one", epsilon, delta, records())
+    how = {"epsilon": epsilon, "delta": delta, "seed": 7}
+    _, queries, _ = recorded(solver, records(), Logistic(), facts("replace_one"), **how)
     noise = np.concatenate([np.ravel(query.answer - query.values) for query in queries])
     if isinstance(solver, IGHT):
         log = math.log(1 / delta)
@@ -119,10 +111,9 @@ def test_clipping_the_mean_leaves_one_record_unbounded():
     asked = []
     for label in (0, 1):
         data = Dataset.clip(X, np.append(label, pairs), Bounds(-1, 1))
-        budget = Budget(solver.schedule(public), epsilon=1.0, delta=1e-5, neighbors="replace_one")
-        curator = RecordingCurator(NoisyCurator(budget, public, KeyStream.from_seed(1)))
-        solver.solve(data, Logistic(), curator)
-        asked.append(curator.queries[0])
+        how = {"epsilon": 1.0, "delta": 1e-5, "seed": 1}
+        _, queries, _ = recorded(solver, data, Logistic(), public, **how)
+        asked.append(queries[0])
         assert np.linalg.norm(asked[-1].values) <= clip * (1 + 1e-12)
     assert asked[0].movement(asked[1]) / (2 * clip / n) == pytest.approx(n)
 

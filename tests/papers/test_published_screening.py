@@ -9,11 +9,12 @@ from sparsedp import SparseLinearRegression, SparseLogisticRegression
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.synthetic import khanna_screening
 from sparsedp.losses import Logistic, Squared
-from sparsedp.mechanisms import KeyStream, NoiselessCurator, NoisyCurator
+from sparsedp.mechanisms import NoiselessCurator
 from sparsedp.privacy import Budget, PublicFacts, UnprovenGuarantee
 from sparsedp.solvers import MultinomialLasso, ScreenedFrankWolfe
 from sparsedp.solvers.frank_wolfe.screening_rule import ScreeningRule
 from tests.cases import LOSSES, public_facts, random_table
+from tests.solved import solved
 
 
 def sigmoid(u):
@@ -83,13 +84,8 @@ def test_published_screening_draws_nearly_at_random():
     public = screening_facts()
     screened = []
     for seed in range(5):
-        budget = Budget(
-            solver.schedule(public), epsilon=5.0, delta=1 / 3000, neighbors="replace_one"
-        )
-        curator = NoisyCurator(budget, public, KeyStream.from_seed(seed))
-        w = solver.solve(data, Squared(), curator).weights
-        curator.close()
-        screened.append(w == 0)
+        how = {"epsilon": 5.0, "delta": 1 / 3000, "seed": seed}
+        screened.append(solved(solver, data, Squared(), public, **how).weights == 0)
     share_true = np.mean([s[true].mean() for s in screened])
     share_false = np.mean([s[~true].mean() for s in screened])
     assert 0.2 < share_false < 0.8

@@ -29,8 +29,9 @@ from sparsedp.audit.neighbors import canceling_pair, dataset, flipped_label_pair
 from sparsedp.audit.targets import LOSSES, brisk, published, registered, screening_pair
 from sparsedp.cli import main
 from sparsedp.data.sums.losses import gradient_sum
+from sparsedp.fit.solve import door
 from sparsedp.losses import Logistic, Multinomial, Squared
-from sparsedp.mechanisms import NoiselessCurator, NoisyCurator
+from sparsedp.mechanisms import NoiselessCurator
 from sparsedp.privacy import (
     Budget,
     Count,
@@ -251,13 +252,7 @@ def test_the_compact_walk_keeps_records_in_their_box():
 def leaky_door(budget, public, stream):
     """A door whose sampler draws the noise of ten times the budget, whatever the ledger says."""
     generous = Budget(budget.schedule, epsilon=20.0, delta=budget.delta, neighbors=public.neighbors)
-
-    class Leaky(NoisyCurator):
-        def select_along(self, walk, count, *, name=None):
-            budget.charge_selections(count, name)
-            return super().select_along(walk, count, name=name)
-
-    return Leaky(generous, public, stream)
+    return door(generous, public, stream)
 
 
 def test_a_broken_sampler_is_convicted_by_events():
@@ -267,7 +262,7 @@ def test_a_broken_sampler_is_convicted_by_events():
     evidence = attack.evidence(300, 8)
     assert not evidence.faults
     assert evidence.event(0.01, ERROR).epsilon(0.01, ERROR) > 1.0
-    honest = replace(attack, door=NoisyCurator).evidence(300, 8)
+    honest = replace(attack, door=door).evidence(300, 8)
     assert honest.event(0.01, ERROR).epsilon(0.01, ERROR) <= 1.0
 
 
@@ -440,7 +435,7 @@ def test_published_votes_for_one_feature_cost_at_most_their_half(neighbors):
     for pair in worst_pairs(Logistic(), neighbors)[1:]:
         attack = Attack(solver, Logistic(), pair, 3.0, 0.01)
         for seed in range(5):
-            _, queries, _ = attack.record(pair.one, bytes([seed]))
+            _, queries = attack.record(pair.one, bytes([seed]))
             _, asked = attack.replay(pair.other, [query.answer for query in queries])
             i = next(i for i, query in enumerate(queries) if query.name == "votes")
             one, other = [queries[i]], [asked[i]]

@@ -87,7 +87,7 @@ def fitted(solver: Any, loss: str, n: int, seed: int, layout: str, model: Any = 
         model = SparseLogisticRegression(classes=classes, **how)
     table = random_table(loss, n, seed)
     model.fit(table.features(layout), table.y)
-    solver, model.solver = model.solver, None
+    model.set_params(solver=None)
     return whole_estimator(model)
 
 

@@ -14,8 +14,6 @@ from sparsedp.audit.replay import (
     ScriptedCurator,
     largest_movements,
 )
-from sparsedp.mechanisms import KeyStream, NoisyCurator
-from sparsedp.privacy import Budget
 from tests.cases import (
     LOSSES,
     N_CLASSES,
@@ -26,6 +24,7 @@ from tests.cases import (
     public_facts,
     random_table,
 )
+from tests.solved import recorded
 from tests.whole import whole
 
 TOLERANCE = 1e-9
@@ -37,12 +36,9 @@ EVERY = [(s, loss, nb) for s, loss in TAKEN for nb in ("add_remove", "replace_on
 def recorded_fit(solver: Any, data: Any, loss: str, neighbors: str, seed: int, epsilon: float):
     """A private fit whose queries are kept; the budget is closed, so ledger == schedule."""
     public = public_facts(loss, neighbors, data.n_records)
-    budget = Budget(solver.schedule(public), epsilon=epsilon, delta=1e-3, neighbors=neighbors)
-    noisy = NoisyCurator(budget, public, KeyStream.from_seed(seed))
-    curator = RecordingCurator(noisy)
-    solution = solver.solve(data, LOSSES[loss], curator)
-    noisy.close()
-    return solution, curator.queries
+    how = {"epsilon": epsilon, "delta": 1e-3, "seed": seed}
+    solution, queries, _ = recorded(solver, data, LOSSES[loss], public, **how)
+    return solution, queries
 
 
 def replayed_fit(solver: Any, data: Any, loss: str, neighbors: str, queries: list):

@@ -15,8 +15,7 @@ from sparsedp.audit.replay import largest_movements
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Logistic, Multinomial, Squared
-from sparsedp.mechanisms import KeyStream, NoisyCurator
-from sparsedp.privacy import Budget, PublicFacts
+from sparsedp.privacy import PublicFacts
 from sparsedp.solvers import (
     ADMM,
     IGHT,
@@ -41,6 +40,7 @@ from tests.cases import (
     taken_by,
 )
 from tests.privacy.test_every_solver import TOLERANCE, recorded_fit, replayed_fit
+from tests.solved import solved
 
 UNITS = {
     "tiny": np.full(N_FEATURES, 1e-50),
@@ -224,9 +224,8 @@ class TestPublicModel:
         public = replace(
             public_facts("squared", "add_remove", 20), initial_weights=np.full(7, -1e12)
         )
-        budget = Budget(solver.schedule(public), epsilon=1.0, delta=1e-6, neighbors="add_remove")
-        door = NoisyCurator(budget, public, KeyStream.from_seed(1))
-        assert np.isfinite(solver.solve(data, Squared(), door).weights).all()
+        model = solved(solver, data, Squared(), public, epsilon=1.0, seed=1)
+        assert np.isfinite(model.weights).all()
 
     @pytest.mark.parametrize("l1", [0.0, 2.0])
     def test_a_far_center_is_reached(self, l1):

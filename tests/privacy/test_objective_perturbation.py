@@ -9,12 +9,11 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit, softmax
 from sklearn.linear_model import LogisticRegression, Ridge
 
-from sparsedp.audit.replay import RecordingCurator
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.synthetic import sparse_glm
 from sparsedp.losses import Logistic, Squared
-from sparsedp.mechanisms import KeyStream, NoiselessCurator, NoisyCurator
+from sparsedp.mechanisms import KeyStream, NoiselessCurator
 from sparsedp.mechanisms.samplers.linear import (
     gamma_linear_term,
     gaussian_linear_term,
@@ -43,6 +42,7 @@ from sparsedp.solvers.objective import regularized
 from sparsedp.solvers.objective.regularized import RegularizedObjective
 from tests.cases import LOSSES, public_facts, random_table
 from tests.privacy.test_every_solver import movements
+from tests.solved import recorded, solved
 
 CURVATURE = {"logistic": 0.25, "log_cosh": 1.0}
 """Of one record with a row of norm one."""
@@ -353,17 +353,15 @@ class TestSolver:
         data = random_table(loss, 2000, 3).dataset()
         public = public_facts(loss, "add_remove", 0)
         solver = ObjectivePerturbation(regularization=0.1, row_norm=9.0, clip=50.0)
-        budget = Budget(solver.schedule(public), epsilon=2000.0, delta=1e-6, neighbors="add_remove")
-        noisy = NoisyCurator(budget, public, KeyStream.from_seed(1))
-        models = [solver.solve(data, LOSSES[loss], c) for c in (noisy, NoiselessCurator(public))]
-        np.testing.assert_allclose(models[0].weights, models[1].weights, atol=0.02)
+        noisy = solved(solver, data, LOSSES[loss], public, epsilon=2000.0, seed=1)
+        exact = solver.solve(data, LOSSES[loss], NoiselessCurator(public))
+        np.testing.assert_allclose(noisy.weights, exact.weights, atol=0.02)
 
     def test_penalty_gives_exact_zeros_in_the_release(self):
         data = random_table("logistic", 400, 3).dataset()
         public = public_facts("logistic", "add_remove", 0)
         solver = ObjectivePerturbation(l1=8.0)
-        budget = Budget(solver.schedule(public), epsilon=8.0, delta=1e-6, neighbors="add_remove")
-        w = solver.solve(data, Logistic(), NoisyCurator(budget, public, KeyStream.from_seed(1)))
+        w = solved(solver, data, Logistic(), public, epsilon=8.0, seed=1)
         assert 0 < np.count_nonzero(w.weights[:-1] == 0) < 6
 
     def test_declared_row_norm_is_taken_in_declared_units(self):
@@ -379,11 +377,9 @@ class TestSolver:
         ones = np.column_stack([X, np.ones(500)])
         margins = peer.fit(ones, y).decision_function(ones)
         np.testing.assert_allclose(data.matvec(w), margins, atol=1e-5)
-        budget = Budget(solver.schedule(public), epsilon=8.0, delta=1e-6, neighbors="add_remove")
-        door = RecordingCurator(NoisyCurator(budget, public, KeyStream.from_seed(1)))
         short = Dataset.clip(X, y, Bounds(0, 1, row_norm=2.0), classes=(0, 1))
-        solver.solve(short, Logistic(), door)
-        assert door.queries[0].declared.add_remove == pytest.approx(math.sqrt(5))
+        _, queries, _ = recorded(solver, short, Logistic(), public, epsilon=8.0, seed=1)
+        assert queries[0].declared.add_remove == pytest.approx(math.sqrt(5))
 
     def test_starts_from_a_public_model(self):
         """With no data to speak of, the public model is the answer, in either coordinates."""
@@ -407,12 +403,8 @@ class TestSolver:
             data = Dataset.clip(made.X, made.y, made.bounds, target_bounds=made.target_bounds)
             public = PublicFacts(n_features=200, n_nonzero=10)
             solver = Sparsifier(ObjectivePerturbation())
-            budget = Budget(
-                solver.schedule(public), epsilon=8.0, delta=1e-6, neighbors="add_remove"
-            )
-            door = NoisyCurator(budget, public, KeyStream.from_seed(seed))
             loss = Logistic() if task == "logistic" else Squared()
-            w = solver.solve(data, loss, door).weights[:-1]
+            w = solved(solver, data, loss, public, epsilon=8.0, seed=seed).weights[:-1]
             found.append(np.count_nonzero((w != 0) & (made.weights != 0)))
         assert np.mean(found) >= 9
 
@@ -451,9 +443,7 @@ class TestSolver:
         data = random_table("logistic", 400, 3).dataset()
         public = public_facts("logistic", "add_remove", 0)
         solver = ObjectivePerturbation(calibration="published")
-        budget = Budget(solver.schedule(public), epsilon=4.0, delta=1e-6, neighbors="add_remove")
-        door = NoisyCurator(budget, public, KeyStream.from_seed(1))
-        assert np.isfinite(solver.solve(data, Logistic(), door).weights).all()
-        door.close()
+        model, _, budget = recorded(solver, data, Logistic(), public, epsilon=4.0, seed=1)
+        assert np.isfinite(model.weights).all()
         assert budget.proven_epsilon() < 4.0
         assert len(solver.caveats) == 1

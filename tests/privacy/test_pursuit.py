@@ -19,8 +19,7 @@ from sparsedp.audit.replay import (
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Logistic, Multinomial, Squared
-from sparsedp.mechanisms import KeyStream, NoisyCurator
-from sparsedp.privacy import Budget, PublicFacts, Sensitivity
+from sparsedp.privacy import PublicFacts, Sensitivity
 from sparsedp.solvers import Pursuit
 from sparsedp.solvers.pursuit import moments as pursuit_moments
 from sparsedp.solvers.pursuit import plan as pursuit_plan
@@ -28,6 +27,7 @@ from sparsedp.solvers.pursuit import records as pursuit_records
 from sparsedp.solvers.pursuit import response as pursuit_response
 from sparsedp.solvers.pursuit import step as pursuit_step
 from sparsedp.solvers.pursuit.plan import box_gram, row_gram
+from tests.solved import recorded
 
 D, K = 5, 3
 LOSSES = {
@@ -94,14 +94,9 @@ class Setting:
 
     def recorded(self, X, y, epsilon, seed, layout="dense"):
         data, public = self.dataset(X, y, layout), self.public(len(y))
-        budget = Budget(
-            Pursuit().schedule(public), epsilon=epsilon, delta=1e-3, neighbors=self.neighbors
-        )
-        noisy = NoisyCurator(budget, public, KeyStream.from_seed(seed))
-        curator = RecordingCurator(noisy)
-        solution = Pursuit().solve(data, LOSSES[self.loss], curator)
-        noisy.close()
-        return solution, curator.queries
+        how = {"epsilon": epsilon, "delta": 1e-3, "seed": seed}
+        solution, queries, _ = recorded(Pursuit(), data, LOSSES[self.loss], public, **how)
+        return solution, queries
 
     def replayed(self, X, y, queries, layout="dense"):
         script = ScriptedCurator(self.public(len(y)), [query.answer for query in queries])

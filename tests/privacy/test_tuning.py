@@ -17,7 +17,7 @@ from sparsedp import (
 )
 from sparsedp.data.synthetic import sparse_glm
 from sparsedp.estimators.grid import TUNABLE, candidates
-from sparsedp.estimators.trial import ONE_RECORD, Problem, Trial
+from sparsedp.fit.search.trial import ONE_RECORD, Trial
 from sparsedp.mechanisms import KeyStream
 from sparsedp.mechanisms.samplers.trials import n_trials
 from sparsedp.privacy import Count, Perturb, Schedule, Select, zcdp_rho
@@ -114,12 +114,13 @@ def test_every_record_scores_between_zero_and_one():
         model = fit(bounds=bounds, **target)
         if task != "linear":
             model.set_params(classes=np.unique(y))
-        problem = Problem.of(candidates(model, {}, epsilon=1.0, delta=1e-5)[0], X, y)
+        candidate = candidates(model, {}, epsilon=1.0, delta=1e-5)[0]
+        problem = candidate.estimator._problem(X, y, candidate.settings)
         for i in range(0, 300, 7):
             scoring = np.zeros(300, dtype=bool)
             scoring[i] = True
-            trial = Trial.of(problem, scoring, 0.01)
-            wild = 100 * np.random.default_rng(i).normal(size=trial.public.weights_shape)
+            trial = Trial.of(candidate.settings, problem, scoring, 0.01)
+            wild = 100 * np.random.default_rng(i).normal(size=trial.plan.public.weights_shape)
             assert 0 <= trial._score(Solution(weights=wild)) <= 1
             wild[i % 5] = np.inf  # zeros of the record then have no margin
             assert 0 <= trial._score(Solution(weights=wild)) <= 1
@@ -172,8 +173,9 @@ def test_record_says_how_many_records_a_trial_needs():
         expected_trials=3,
         random_state=0,
     )
-    with pytest.warns(TooFewRecords, match="Here are 120"):
+    with pytest.warns(TooFewRecords, match="Here are 120") as seen:
         search.fit(made.X, made.y)
+    assert seen[0].filename == __file__
     search.set_params(validation_fraction=0.6)
     half = PrivateSearchCV(**search.get_params(deep=False))
     with pytest.warns(TooFewRecords):
@@ -316,13 +318,14 @@ def test_pure_noise_leaves_nothing_to_a_wrapper(solver, message):
 def test_a_record_trains_or_scores_and_moves_a_score_by_at_most_one():
     X, y, bounds = data(n=300)
     model = SparseLogisticRegression(bounds=bounds, classes=(0, 1))
-    problem = Problem.of(candidates(model, {}, epsilon=1.0, delta=1e-5)[0], X, y)
+    candidate = candidates(model, {}, epsilon=1.0, delta=1e-5)[0]
+    problem = candidate.estimator._problem(X, y, candidate.settings)
     scoring = np.arange(300) % 5 == 0
-    trial = Trial.of(problem, scoring, 0.01)
-    for part, chosen in ((trial.training, ~scoring), (trial.validation, scoring)):
+    trial = Trial.of(candidate.settings, problem, scoring, 0.01)
+    for part, chosen in ((trial.problem.data, ~scoring), (trial.validation, scoring)):
         np.testing.assert_array_equal(part.target, y[chosen])
     # A sure and right model scores one for every record, a sure and wrong one nothing.
-    constant = np.zeros(trial.public.weights_shape)
+    constant = np.zeros(trial.plan.public.weights_shape)
     scores = []
     for sure in (50.0, -50.0):
         constant[-1] = sure

@@ -16,8 +16,6 @@ from sparsedp.data.blocks.packed import size_of
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.sums.running import RunningSum
-from sparsedp.mechanisms import KeyStream, NoisyCurator
-from sparsedp.privacy import Budget
 from sparsedp.solvers.frank_wolfe import vertex_walk
 from tests.cases import (
     LOSSES,
@@ -30,6 +28,7 @@ from tests.cases import (
     public_facts,
     random_table,
 )
+from tests.solved import solved
 
 PUBLIC = ["n_features", "n_columns", "intercept", "bounds", "view", "classes", "target_bounds"]
 PUBLIC += ["feature_names", "row_norm", "norm_bound", "has_implicit_zeros", "n_records"]
@@ -47,11 +46,7 @@ def in_blocks(table: Table, layout: str, rows: int, n_threads: int = 1) -> Block
 def fitted(name: str, data, loss: str) -> np.ndarray:
     solver = SOLVERS[name]
     public = public_facts(loss, "add_remove", data.n_records)
-    budget = Budget(solver.schedule(public), epsilon=3.0, delta=1e-3, neighbors="add_remove")
-    curator = NoisyCurator(budget, public, KeyStream.from_seed(3))
-    solution = solver.solve(data, LOSSES[loss], curator)
-    curator.close()
-    return solution.weights
+    return solved(solver, data, LOSSES[loss], public, epsilon=3.0, delta=1e-3, seed=3).weights
 
 
 @pytest.mark.parametrize(("name", "loss"), TAKEN)

@@ -10,11 +10,12 @@ from sklearn.linear_model import Lasso, LogisticRegression
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.synthetic import sparse_glm
 from sparsedp.losses import Logistic, Squared
-from sparsedp.mechanisms import KeyStream, NoiselessCurator, NoisyCurator
+from sparsedp.mechanisms import NoiselessCurator
 from sparsedp.privacy import Budget, PublicFacts
 from sparsedp.solvers import ADMM
 from sparsedp.solvers.objective.admm import half_threshold, soft_threshold
 from tests.cases import LOSSES, public_facts, random_table
+from tests.solved import solved
 
 
 def lasso_optimum(data, loss, penalty):
@@ -91,11 +92,8 @@ def test_finds_the_features(task, settings):
         data = Dataset.clip(made.X, made.y, made.bounds, target_bounds=made.target_bounds)
         public = PublicFacts(n_features=200, n_nonzero=10)
         solver = ADMM(**settings)
-        budget = Budget(solver.schedule(public), epsilon=8.0, delta=1e-6, neighbors="add_remove")
-        door = NoisyCurator(budget, public, KeyStream.from_seed(seed))
         loss = Logistic() if task == "logistic" else Squared()
-        w = solver.solve(data, loss, door).weights[:-1]
-        door.close()
+        w = solved(solver, data, loss, public, epsilon=8.0, seed=seed).weights[:-1]
         heaviest = np.argsort(-np.abs(w))[:10]
         found.append(np.count_nonzero(made.weights[heaviest]))
         if solver.noise == "gaussian":
@@ -125,9 +123,8 @@ def test_cost_of_the_published_steps():
     assert event.epsilon == pytest.approx(exact + event.rounding_epsilon)
     assert budget.proven_epsilon() <= 2.0
     data = random_table("logistic", 40, 3).dataset()
-    door = NoisyCurator(budget, public, KeyStream.from_seed(1))
-    assert np.isfinite(solver.solve(data, LOSSES["logistic"], door).weights).all()
-    door.close()
+    model = solved(solver, data, LOSSES["logistic"], public, epsilon=2.0, seed=1)
+    assert np.isfinite(model.weights).all()
     assert solver.caveats
     with pytest.raises(ValueError, match="more steps"):
         Budget(solver.schedule(public), epsilon=20.0, delta=1e-6, neighbors="replace_one")

@@ -9,11 +9,12 @@ from scipy.optimize import minimize
 
 from sparsedp import Bounds, SparseLogisticRegression
 from sparsedp.data.sums.losses import gradient_sum, mean_loss
-from sparsedp.mechanisms import KeyStream, NoiselessCurator, NoisyCurator
+from sparsedp.mechanisms import NoiselessCurator
 from sparsedp.privacy import Budget
 from sparsedp.sets import L1Ball
 from sparsedp.solvers import FrankWolfe, Sparsifier
 from tests.cases import LOSSES, public_facts, random_table
+from tests.solved import solved
 
 
 def constrained_optimum(data, loss, radius):
@@ -59,8 +60,7 @@ def test_huge_budgets_come_close_to_no_noise(loss):
     data = random_table(loss, 3000, 3).dataset()
     public = public_facts(loss, "add_remove", 0)
     solver = FrankWolfe(radius=1.5, n_steps=200, clip=float("inf"))
-    budget = Budget(solver.schedule(public), epsilon=2000.0, delta=1e-6, neighbors="add_remove")
-    noisy = solver.solve(data, LOSSES[loss], NoisyCurator(budget, public, KeyStream.from_seed(1)))
+    noisy = solved(solver, data, LOSSES[loss], public, epsilon=2000.0, seed=1)
     exact = solver.solve(data, LOSSES[loss], NoiselessCurator(public))
     values = [mean_loss(data, LOSSES[loss], model.weights) for model in (noisy, exact)]
     assert values[0] == pytest.approx(values[1], abs=0.01)
@@ -121,9 +121,8 @@ def test_count_stays_in_its_range_and_costs_its_fraction():
     assert budget.events[0].epsilon == pytest.approx(0.1)
     used = set()
     for seed in range(20):
-        again = Budget(solver.schedule(public), epsilon=2.0, delta=1e-6, neighbors="add_remove")
-        curator = NoisyCurator(again, public, KeyStream.from_seed(seed))
-        used.add(np.count_nonzero(solver.solve(data, LOSSES["logistic"], curator).weights[:-1]))
+        model = solved(solver, data, LOSSES["logistic"], public, epsilon=2.0, seed=seed)
+        used.add(np.count_nonzero(model.weights[:-1]))
     assert used <= {3, 4}  # ceil(sqrt 6) to floor(2 sqrt 6)
     assert len(used) == 2
 

@@ -6,8 +6,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from sparsedp.data.sums.losses import mean_loss
 from sparsedp.losses import Logistic, Squared
-from sparsedp.mechanisms import KeyStream, NoiselessCurator, NoisyCurator
-from sparsedp.privacy import Budget, PublicFacts
+from sparsedp.mechanisms import NoiselessCurator
+from sparsedp.privacy import PublicFacts
 from sparsedp.solvers import GreedyCoordinateDescent, Sparsifier
 from tests.cases import LOSSES, public_facts, random_table
 from tests.solvers.test_screening import facts, generated, private_weights
@@ -90,9 +90,7 @@ def test_it_starts_from_a_public_model():
     start = np.linspace(-1, 1, 41)
     public = PublicFacts(n_features=40, n_nonzero=4, initial_weights=start)
     solver = GreedyCoordinateDescent(n_steps=1)
-    budget = Budget(solver.schedule(public), epsilon=1.0, delta=1e-6, neighbors="add_remove")
-    curator = NoisyCurator(budget, public, KeyStream.from_seed(3))
-    w = solver.solve(data, loss, curator).weights
+    w = private_weights(solver, data, loss, public, 3, 1.0)
     assert np.count_nonzero(w != start) == 1
     np.testing.assert_array_equal(start, np.linspace(-1, 1, 41))
 

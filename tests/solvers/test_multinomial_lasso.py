@@ -6,12 +6,12 @@ from scipy.optimize import minimize
 
 from sparsedp.data.sums.losses import gradient_sum, mean_loss
 from sparsedp.losses import Multinomial
-from sparsedp.mechanisms import KeyStream, NoiselessCurator, NoisyCurator
-from sparsedp.privacy import Budget
+from sparsedp.mechanisms import NoiselessCurator
 from sparsedp.privacy.account.calibration import calibrate
 from sparsedp.solvers import FrankWolfe, MultinomialLasso, Sparsifier
 from tests.cases import LOSSES, N_CLASSES, public_facts, random_table
 from tests.privacy.test_every_solver import neighboring_pairs, recorded_fit, replayed_fit
+from tests.solved import recorded
 from tests.solvers.test_screening import facts, generated, private_weights
 
 LOSS = LOSSES["multinomial"]
@@ -91,11 +91,9 @@ def test_it_finds_the_features(balls, neighbors):
 def test_published_makes_one_selection_per_step_and_column():
     public = public_facts("multinomial", "replace_one", 50)
     solver = MultinomialLasso(n_steps=3, calibration="published")
-    budget = Budget(solver.schedule(public), epsilon=1.0, delta=1e-4, neighbors="replace_one")
     data = random_table("multinomial", 50, 3).dataset()
-    curator = NoisyCurator(budget, public, KeyStream.from_seed(1))
-    w = solver.solve(data, LOSS, curator).weights
-    curator.close()
+    model, _, budget = recorded(solver, data, LOSS, public, epsilon=1.0, delta=1e-4, seed=1)
+    w = model.weights
     assert budget.events[0].count == 3 * 7
     assert np.abs(w).sum() <= 7 * solver.radius + 1e-9
 

@@ -15,10 +15,11 @@ from sparsedp.data.sums.losses import gradient_sum, mean_loss
 from sparsedp.data.synthetic import hoseinpour, sparse_glm
 from sparsedp.estimators.pretraining import fit_public_model
 from sparsedp.losses import Logistic
-from sparsedp.mechanisms import KeyStream, NoiselessCurator, NoisyCurator
-from sparsedp.privacy import Budget, PublicFacts
+from sparsedp.mechanisms import NoiselessCurator
+from sparsedp.privacy import PublicFacts
 from sparsedp.solvers import IGHT, NoisyGD, Sparsifier
 from tests.cases import LOSSES, N_FEATURES, public_facts, random_table
+from tests.solved import recorded
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -118,18 +119,13 @@ def test_queries_keep_their_sensitivity_in_every_geometry(
             first = geometry(row_norm, intercept, one)
             changed = None if neighbors == "add_remove" else other
             second = geometry(row_norm, intercept, changed, "sparse")
-            budget = Budget(
-                solver.schedule(public), epsilon=epsilon, delta=1e-3, neighbors=neighbors
-            )
-            noisy = NoisyCurator(budget, public, KeyStream.from_seed(3))
-            recorded = RecordingCurator(noisy)
-            solution = solver.solve(first, Logistic(), recorded)
-            noisy.close()
-            script = ScriptedCurator(public, [query.answer for query in recorded.queries])
+            how = {"epsilon": epsilon, "delta": 1e-3, "seed": 3}
+            solution, queries, _ = recorded(solver, first, Logistic(), public, **how)
+            script = ScriptedCurator(public, [query.answer for query in queries])
             replayed = RecordingCurator(script)
             again = solver.solve(second, Logistic(), replayed)
             assert again.weights.tobytes() == solution.weights.tobytes()
-            moved = largest_movements(recorded.queries, replayed.queries, neighbors)
+            moved = largest_movements(queries, replayed.queries, neighbors)
             worst = max(worst, *moved.values())
     assert 0.6 < worst <= 1 + 1e-9
 

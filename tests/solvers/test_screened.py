@@ -11,6 +11,7 @@ from sparsedp.audit.replay import RecordingCurator
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.sums.losses import mean_loss
 from sparsedp.data.synthetic import khanna_screening, sparse_glm
+from sparsedp.fit.solve import door
 from sparsedp.losses import Logistic
 from sparsedp.mechanisms import KeyStream, NoiselessCurator, NoisyCurator
 from sparsedp.privacy import Budget, Perturb, PublicFacts, Schedule
@@ -109,10 +110,8 @@ def certified(certificate, data, loss, weights, kept, public, seed):
         delta=1e-5,
         neighbors=public.neighbors,
     )
-    curator = NoisyCurator(budget, public, KeyStream.from_seed(seed))
-    bound = certificate.release(data, loss, weights, kept, curator)
-    curator.close()
-    return bound.value
+    with door(budget, public, KeyStream.from_seed(seed)) as curator:
+        return certificate.release(data, loss, weights, kept, curator).value
 
 
 @pytest.mark.parametrize("neighbors", ["add_remove", "replace_one"])

@@ -5,18 +5,18 @@ import math
 import numpy as np
 import pytest
 
-from sparsedp.audit.replay import RecordingCurator
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.sums.losses import mean_loss
 from sparsedp.data.synthetic import sparse_glm
 from sparsedp.losses import Logistic, Multinomial, Squared
-from sparsedp.mechanisms import KeyStream, NoiselessCurator, NoisyCurator
-from sparsedp.privacy import Budget, PublicFacts
+from sparsedp.mechanisms import NoiselessCurator
+from sparsedp.privacy import PublicFacts
 from sparsedp.solvers import FrankWolfe, NoisyMinScreening, ScreenedFrankWolfe
 from sparsedp.solvers.frank_wolfe.screening_rule import ScreeningRule, column_norms
 from tests.cases import LOSSES, public_facts, random_table, taken_by
 from tests.privacy.test_every_solver import movements
+from tests.solved import recorded, solved
 
 NEIGHBORS = ("add_remove", "replace_one")
 
@@ -44,13 +44,7 @@ def facts(data: Dataset, loss, n_nonzero: int, neighbors: str = "add_remove") ->
 
 
 def private_weights(solver, data, loss, public, seed, epsilon):
-    budget = Budget(
-        solver.schedule(public), epsilon=epsilon, delta=1e-6, neighbors=public.neighbors
-    )
-    curator = NoisyCurator(budget, public, KeyStream.from_seed(seed))
-    weights = solver.solve(data, loss, curator).weights
-    curator.close()
-    return weights
+    return solved(solver, data, loss, public, epsilon=epsilon, seed=seed).weights
 
 
 # --- the rule ------------------------------------------------------------------------------------
@@ -233,10 +227,8 @@ def test_sound_noise_drowns_the_rule(neighbors):
     solver = ScreenedFrankWolfe(radius=5.0, n_steps=3)
     n_screened = 0
     for seed in range(20):
-        budget = Budget(solver.schedule(public), epsilon=2.0, delta=1e-6, neighbors=neighbors)
-        curator = RecordingCurator(NoisyCurator(budget, public, KeyStream.from_seed(seed)))
-        solver.solve(data, loss, curator)
-        (noisy,) = [q.answer for q in curator.queries if q.values.shape == (40,)]
+        _, queries, _ = recorded(solver, data, loss, public, epsilon=2.0, seed=seed)
+        (noisy,) = [q.answer for q in queries if q.values.shape == (40,)]
         n_screened += int((noisy < 0).sum())
     assert abs(n_screened / 800 - 0.5) < 0.1 + 6 * math.sqrt(0.25 / 800)
 

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from sparsedp.audit.replay import RecordingCurator
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.synthetic import sparse_glm
 from sparsedp.losses import Logistic, Squared
-from sparsedp.mechanisms import KeyStream, NoiselessCurator, NoisyCurator
-from sparsedp.privacy import Budget, PublicFacts
+from sparsedp.mechanisms import NoiselessCurator
+from sparsedp.privacy import PublicFacts
 from sparsedp.solvers import FrankWolfe, ObjectivePerturbation, TwoStage
 from tests.cases import LOSSES, public_facts, random_table, taken_by
+from tests.solved import recorded
 
 PUBLISHED = TwoStage(
     n_nonzero=3,
@@ -21,14 +21,8 @@ PUBLISHED = TwoStage(
 
 
 def fit(solver, data, loss, public, epsilon=8.0, seed=1):
-    budget = Budget(
-        solver.schedule(public), epsilon=epsilon, delta=1e-6, neighbors=public.neighbors
-    )
-    noisy = NoisyCurator(budget, public, KeyStream.from_seed(seed))
-    curator = RecordingCurator(noisy)
-    solution = solver.solve(data, loss, curator)
-    noisy.close()
-    return solution.weights, {query.kind: query for query in curator.queries}, budget
+    solution, queries, budget = recorded(solver, data, loss, public, epsilon=epsilon, seed=seed)
+    return solution.weights, {query.kind: query for query in queries}, budget
 
 
 @pytest.mark.parametrize(

@@ -21,10 +21,10 @@ from sparsedp._kernels.walk import reference
 from sparsedp._kernels.walk.records import ONE
 from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Logistic
-from sparsedp.mechanisms import KeyStream, NoisyCurator
-from sparsedp.privacy import Budget, PublicFacts
+from sparsedp.privacy import PublicFacts
 from sparsedp.solvers import FrankWolfe
 from sparsedp.solvers.frank_wolfe.compact import compact_columns
+from tests.solved import solved
 from tests.walk.walks import breaking
 
 FALSE_ALARM = 1e-8
@@ -57,11 +57,8 @@ def chosen_by_the_solver(X, y, epsilon, mode, n_fits):
     )
     found = 0
     for seed in range(n_fits):
-        budget = Budget(
-            solver.schedule(public), epsilon=epsilon, delta=1e-6, neighbors="add_remove"
-        )
-        curator = NoisyCurator(budget, public, KeyStream.from_seed(seed))
-        found += solver.solve(data, Logistic(), curator).weights[C] != 0
+        model = solved(solver, data, Logistic(), public, epsilon=epsilon, seed=seed)
+        found += model.weights[C] != 0
     return int(found)
 
 

@@ -18,11 +18,12 @@ from sparsedp._kernels import COMPILED
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Logistic, Multinomial, Squared
-from sparsedp.mechanisms import KeyStream, NoisyCurator
+from sparsedp.mechanisms import KeyStream
 from sparsedp.mechanisms.samplers.exact import is_below
-from sparsedp.privacy import Budget, PublicFacts
+from sparsedp.privacy import PublicFacts
 from sparsedp.solvers import FrankWolfe
 from sparsedp.solvers.frank_wolfe.compact import compact_columns
+from tests.solved import solved
 
 pytestmark = pytest.mark.skipif(not COMPILED, reason="the compiled kernel is not here")
 if COMPILED:
@@ -172,7 +173,7 @@ def test_every_path_has_the_distribution_of_brute_force(loss, layout, laplace):
         assert least > FALSE_ALARM, (path, least)
 
 
-def solved(data, solver, seed):
+def fitted(data, solver, seed):
     public = PublicFacts(
         n_features=D,
         n_nonzero=3,
@@ -181,21 +182,18 @@ def solved(data, solver, seed):
         neighbors="add_remove",
         n_records=None,
     )
-    budget = Budget(solver.schedule(public), epsilon=5.0, delta=1e-4, neighbors="add_remove")
-    curator = NoisyCurator(budget, public, KeyStream.from_seed(seed))
-    weights = solver.solve(data, Logistic(), curator).weights
-    curator.close()
-    return weights
+    how = {"epsilon": 5.0, "delta": 1e-4, "seed": seed}
+    return solved(solver, data, Logistic(), public, **how).weights
 
 
 def test_threads_give_what_one_thread_gives():
     data, _ = table("logistic", "sparse")
     solver = FrankWolfe(radius=3.0, n_steps=200)
-    alone = [solved(data, solver, seed) for seed in range(4)]
+    alone = [fitted(data, solver, seed) for seed in range(4)]
     together = [None] * 4
 
     def work(seed):
-        together[seed] = solved(data, solver, seed)
+        together[seed] = fitted(data, solver, seed)
 
     threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
     for thread in threads:
@@ -210,7 +208,7 @@ def test_whole_fits_agree_with_the_plain_loop(monkeypatch):
     data, _ = table("logistic", "constant")
     fits = {
         mode: np.array(
-            [solved(data, FrankWolfe(radius=3.0, n_steps=30, mode=mode), s) for s in range(200)]
+            [fitted(data, FrankWolfe(radius=3.0, n_steps=30, mode=mode), s) for s in range(200)]
         )
         for mode in ("auto", "lazy", "full")
     }
@@ -218,7 +216,7 @@ def test_whole_fits_agree_with_the_plain_loop(monkeypatch):
         "sparsedp.solvers.frank_wolfe.vertex_walk.compact_columns", lambda data: None
     )
     solver = FrankWolfe(radius=3.0, n_steps=30)
-    plain = np.array([solved(data, solver, 1000 + seed) for seed in range(200)])
+    plain = np.array([fitted(data, solver, 1000 + seed) for seed in range(200)])
     for fast in fits.values():
         error = np.sqrt((fast.var(axis=0) + plain.var(axis=0)) / 200) + 1e-12
         assert (np.abs(fast.mean(axis=0) - plain.mean(axis=0)) < 8 * error).all()

@@ -7,9 +7,9 @@ but it trusts nothing.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -30,8 +30,10 @@ from sparsedp.audit.replay import (
     largest_movements,
 )
 from sparsedp.data.dataset import Dataset
+from sparsedp.fit.plan import Plan
+from sparsedp.fit.solve import door
 from sparsedp.losses import Loss
-from sparsedp.mechanisms import Curator, KeyStream, NoisyCurator
+from sparsedp.mechanisms import Curator, KeyStream
 from sparsedp.privacy import Budget, PublicFacts
 from sparsedp.solvers import Solution, Solver
 
@@ -41,7 +43,8 @@ ROUNDING = 1e-9
 CONSTANT = 1e-5
 """Scores that differ by less, relative to the largest, count as the same in an enumeration."""
 
-Door = Callable[[Budget, PublicFacts, KeyStream], Curator]
+Door = Callable[[Budget, PublicFacts, KeyStream], AbstractContextManager[Curator]]
+Answer = int | float | np.ndarray
 Statistic = Callable[[Solution], float]
 
 
@@ -115,7 +118,7 @@ class Attack:
     epsilon, delta : float
         What is claimed.
     door : callable, optional
-        Makes the curator of a run; another than `NoisyCurator` only to test the audit itself.
+        Opens the curator of a run; another than that of every fit only to test the audit itself.
     """
 
     solver: Solver
@@ -123,25 +126,26 @@ class Attack:
     pair: Pair
     epsilon: float
     delta: float
-    door: Door = NoisyCurator
+    door: Door = door
+
+    @property
+    def plan(self) -> Plan:
+        """What the solver asks for, on either table."""
+        return Plan.of(self.solver, self.loss, self.pair.public(self.loss))
 
     def budget(self) -> Budget:
         """A fresh budget; calibration is done once and remembered."""
-        schedule = self.solver.schedule(self.pair.public(self.loss))
-        return Budget(
-            schedule, epsilon=self.epsilon, delta=self.delta, neighbors=self.pair.neighbors
-        )
+        return self.plan.budget(self.epsilon, self.delta)
 
-    def record(self, data: Dataset, seed: bytes) -> tuple[Solution, list[Query], Budget]:
+    def record(self, data: Dataset, seed: bytes) -> tuple[Solution, list[Query]]:
         """One private fit whose queries are kept."""
-        budget = self.budget()
-        curator = RecordingCurator(
-            self.door(budget, self.pair.public(self.loss), KeyStream.from_seed(seed))
-        )
-        solution = self.solver.solve(data, self.loss, curator)
-        return solution, curator.queries, budget
+        public, stream = self.pair.public(self.loss), KeyStream.from_seed(seed)
+        with self.door(self.budget(), public, stream) as curator:
+            recording = RecordingCurator(curator)
+            solution = self.solver.solve(data, self.loss, recording)
+        return solution, recording.queries
 
-    def replay(self, data: Dataset, answers: list[Any]) -> tuple[Solution, list[Query]]:
+    def replay(self, data: Dataset, answers: Sequence[Answer]) -> tuple[Solution, list[Query]]:
         """The same fit on other data, with the recorded answers."""
         script = ScriptedCurator(self.pair.public(self.loss), list(answers))
         curator = RecordingCurator(script)
@@ -153,8 +157,7 @@ class Attack:
     def run(self, seed: bytes, *, on_other: bool = False) -> Run:
         """One private fit on one table, replayed on its neighbor."""
         pair = self.pair.swapped() if on_other else self.pair
-        solution, queries, budget = self.record(pair.one, seed)
-        budget.close()
+        solution, queries = self.record(pair.one, seed)
         try:
             again, asked = self.replay(pair.other, [query.answer for query in queries])
             movements = largest_movements(queries, asked, pair.neighbors)
@@ -223,7 +226,7 @@ class Attack:
         down. No sampling then: what comes out is exact. Whether the scores stay the same is
         checked on a random path and where one candidate is chosen all the time.
         """
-        _, queries, _ = self.record(self.pair.one, b"enumerate")
+        _, queries = self.record(self.pair.one, b"enumerate")
         n_candidates = queries[0].values.size * (2 if "signed" in queries[0].settings else 1)
         _, asked = self.replay(self.pair.other, [query.answer for query in queries])
         first, other = queries[0], asked[0]

@@ -18,6 +18,7 @@ from sparsedp.audit.verdict import CONFIDENCE, AuditResult, audit
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
 from sparsedp.estimators.classifier import SparseLogisticRegression
+from sparsedp.fit.settings import BoundsLike
 from sparsedp.losses import Logistic, Loss
 from sparsedp.privacy import Neighbors
 from sparsedp.solvers import FrankWolfe, Pursuit, Solver
@@ -152,7 +153,7 @@ def constructions() -> Iterator[Construction | Replayed]:
 
 
 def _model(
-    epsilon: float, bounds: Bounds | tuple[float, float], solver: Solver | str, delta: float = 1e-6
+    epsilon: float, bounds: BoundsLike, solver: str | Solver, delta: float = 1e-6
 ) -> SparseLogisticRegression:
     return SparseLogisticRegression(
         epsilon=epsilon,
@@ -179,7 +180,7 @@ def _steep_walk(m: int = 4000) -> tuple[Table, Table]:
 def _text_among_labels(n: int = 2000) -> tuple[Table, Table]:
     """A list of labels becomes an array of text if one of them is text."""
     X = np.zeros((n + 1, 2))
-    labels: list[int | str] = [i % 2 for i in range(n)]
+    labels: list[object] = [i % 2 for i in range(n)]
     return (X[:n], labels), (X, [*labels, "?"])
 
 

@@ -6,14 +6,13 @@ with and without a record that is made to upset conversions, and a solver that o
 what arrived of all the other records, to the last bit.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -22,6 +21,7 @@ from sparsedp.audit.verdict import AuditResult
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.files.readers import read_table
+from sparsedp.estimators.border import Features, Targets
 from sparsedp.estimators.classifier import SparseLogisticRegression
 from sparsedp.estimators.regressor import SparseLinearRegression
 from sparsedp.losses import Logistic, Loss, Squared
@@ -29,10 +29,7 @@ from sparsedp.mechanisms import Curator
 from sparsedp.privacy import Neighbors, Perturb, PublicFacts, Schedule
 from sparsedp.solvers import Solution, Solver
 
-Cell: TypeAlias = object
-"""Of a table: a record may hold anything."""
-
-CELLS: tuple[Cell, ...] = (
+CELLS: tuple[object, ...] = (
     "text",
     "1",
     b"1",
@@ -48,16 +45,21 @@ CELLS: tuple[Cell, ...] = (
 )
 """What a hostile record may hold where others hold numbers or labels."""
 
-LABELS: tuple[tuple[Cell, Cell], ...] = ((0, 1), (False, True), ("no", "yes"), (2**53, 2**53 + 1))
+LABELS: tuple[Sequence[object], ...] = (
+    (0, 1),
+    (False, True),
+    ("no", "yes"),
+    (2**53, 2**53 + 1),
+)
 """Label sets; the last one does not survive a way through floating point."""
 
 CANCELING = (2.0**60, -(2.0**60), 1.0)
 """Entries of one cell: what they add up to depends on their order."""
 
-SparseForm: TypeAlias = type[sparse.csr_array] | type[sparse.csc_array]
-Records: TypeAlias = list[tuple[Sequence[Cell], Cell]]
-Table: TypeAlias = tuple[object, object]
-"""Features and targets in any form that ``fit`` may be handed."""
+Form = type[sparse.csr_array] | type[sparse.csc_array]
+Record = tuple[Sequence[object], object]
+Records = list[Record]
+Table = tuple[Features, Targets]
 
 
 def watching(seen: list[Dataset]) -> Solver:
@@ -80,16 +82,16 @@ def watching(seen: list[Dataset]) -> Solver:
     return Watching()
 
 
-def arrived(table: Table, classes: Sequence[Cell] | None) -> np.ndarray:
+def arrived(table: Table, classes: Sequence[object] | None) -> np.ndarray:
     """What a solver sees of a table that goes through ``fit``: a row of numbers per record."""
     seen: list[Dataset] = []
-    model: SparseLinearRegression | SparseLogisticRegression
+    solver, bounds = watching(seen), Bounds(-2.0, 2.0)
     if classes is None:
-        model = SparseLinearRegression(target_bounds=(-2.0, 2.0))
+        model = SparseLinearRegression(bounds=bounds, target_bounds=(-2.0, 2.0), solver=solver)
     else:
-        model = SparseLogisticRegression(classes=classes)
-    model.set_params(epsilon=1.0, delta=1e-3, bounds=Bounds(-2.0, 2.0), invalid="replace")
-    model.set_params(solver=watching(seen), random_state=0).fit(*table)
+        model = SparseLogisticRegression(bounds=bounds, classes=classes, solver=solver)
+    model.set_params(epsilon=1.0, delta=1e-3, invalid="replace", random_state=0)
+    model.fit(*table)
     data = seen[0]
     columns = [data.matvec(unit) for unit in np.eye(data.n_columns)]
     return np.column_stack([*columns, data.row_norms(), np.asarray(data.target, dtype=np.float64)])
@@ -104,7 +106,7 @@ class Disturbance:
     other: Table
     place: int
     """Of the hostile record."""
-    classes: Sequence[Cell] | None
+    classes: Sequence[object] | None
 
     def disturbed(self) -> int:
         """How many of the other records reached the solver changed."""
@@ -211,13 +213,13 @@ if find_spec("pandas") is not None:
     _FORMS["data frame"] = _frame
 
 
-def _base(labels: Sequence[Cell]) -> Records:
+def _base(labels: Sequence[object]) -> Records:
     """Records whose numbers a detour through another type would change."""
     values = ([0.1, 1, -1.5], [1e-300, -2, 0.3], [True, 0, 1.0], [2, 1e-5, -0.7], [0, -1, 2.0])
     return [(list(x), labels[i % len(labels)]) for i, x in enumerate(values)]
 
 
-def _with(records: Records, hostile: tuple[Sequence[Cell], Cell]) -> Records:
+def _with(records: Records, hostile: Record) -> Records:
     return [*records[:2], hostile, *records[2:]]
 
 
@@ -244,7 +246,7 @@ def _targets(make: Callable[[Records], Table]) -> Iterator[Disturbance]:
             yield Disturbance(name, make(base), make(_with(base, hostile)), 2, None)
 
 
-def _duplicates(form: SparseForm) -> Iterator[Disturbance]:
+def _duplicates(form: Form) -> Iterator[Disturbance]:
     """Cells that are stored in many pieces, and a record whose pieces are out of order."""
     for n_pieces in (3, 17, 40):
         pieces = [(0, value) for value in CANCELING] + [(0, 0.0)] * (n_pieces - 3) + [(2, 1.0)]
@@ -262,7 +264,7 @@ def _duplicates(form: SparseForm) -> Iterator[Disturbance]:
             yield Disturbance(f"{name}, {n_pieces} pieces", tables[0], tables[1], 6, (0, 1))
 
 
-def _stored(form: SparseForm, rows: list[list[tuple[int, float]]]) -> sparse.sparray:
+def _stored(form: Form, rows: list[list[tuple[int, float]]]) -> Features:
     """Rows as they are, piece by piece: SciPy's constructors would put them in order."""
     entries = [(i, j, value) for i, row in enumerate(rows) for j, value in row]
     by_columns = form is sparse.csc_array
@@ -283,7 +285,7 @@ def _files(suffix: str) -> Iterator[Disturbance]:
     with TemporaryDirectory() as folder:
         path = Path(folder) / f"records.{suffix}"
 
-        def read(more: dict[str, list[Cell]]) -> Table:
+        def read(more: Mapping[str, Sequence[object]]) -> Table:
             frame = pandas.DataFrame({name: [*columns[name], *more[name]] for name in columns})
             frame.to_csv(path, index=False) if suffix == "csv" else frame.to_parquet(path)
             table = read_table(path, invalid="replace", target="y", categories={"c": [0, 1, 2]})

@@ -187,7 +187,7 @@ def screening_pair(solver: ScreenedFrankWolfe, n_records: int, n_features: int) 
     order of 1/sqrt(n) where the formula has noise for 1/n.
     """
     probe = Attack(solver, Squared(), turned_row_pair(1.0, n_records, n_features), 5.0, 1e-3)
-    _, queries, _ = probe.record(probe.pair.one, b"probe")
+    _, queries = probe.record(probe.pair.one, b"probe")
     start = 1.0 - queries[0].values[0] / n_records  # the prediction at the starting point
     target = start / 3 + 2 / 3 * solver.radius  # the prediction after a step to a vertex +e_j
     return turned_row_pair(target, n_records, n_features)

@@ -1,31 +1,27 @@
 """Sparse logistic regression with differential privacy: two classes or more."""
 
-from functools import partial
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
-from sparsedp.data.blocks.blocks import in_blocks
-from sparsedp.data.dataset import Dataset
 from sparsedp.data.gate import vector
 from sparsedp.data.gate.labels import Labels, classes_in, declared_classes, label_array
-from sparsedp.data.predict import linear_predictor
-from sparsedp.estimators.fit import private_fit
+from sparsedp.estimators.border import Features, Tags, Targets, Weights
+from sparsedp.estimators.fitted import margins_of, path_of, publish, tagged
 from sparsedp.estimators.path import ModelPath
-from sparsedp.estimators.released import Coefficients
-from sparsedp.estimators.settings import (
-    Settings,
-    checked,
-    features_of,
-    missing_of,
-    validated_blocks,
-)
-from sparsedp.losses import Logistic, Loss, Multinomial
-from sparsedp.privacy import PrivacyRecord
-from sparsedp.solvers import Solution
+from sparsedp.estimators.records import Records
+from sparsedp.fit.coefficients import Coefficients
+from sparsedp.fit.fit import private_fit
+from sparsedp.fit.problem import Problem
+from sparsedp.fit.settings import BoundsLike, Seed, Settings
+from sparsedp.fit.start import LinearModel
+from sparsedp.fit.target import Classes
+from sparsedp.losses import Logistic, Multinomial
+from sparsedp.privacy import Ledger, PrivacyRecord
+from sparsedp.solvers import Solver
 
 
 class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
@@ -94,16 +90,16 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
         *,
         epsilon: float | None = None,
         delta: float | None = None,
-        bounds: Any = None,
+        bounds: BoundsLike | None = None,
         n_nonzero: int | None = None,
-        solver: Any = "pursuit",
+        solver: str | Solver = "pursuit",
         neighbors: Literal["add_remove", "replace_one"] = "add_remove",
         fit_intercept: bool = True,
-        classes: Any = None,
-        initial_model: Any = None,
+        classes: Sequence[object] | np.ndarray | None = None,
+        initial_model: LinearModel | None = None,
         invalid: Literal["raise", "replace"] = "raise",
-        ledger: Any = None,
-        random_state: Any = None,
+        ledger: Ledger | None = None,
+        random_state: Seed | None = None,
         verbose: bool = False,
     ) -> None:
         self.epsilon = epsilon
@@ -120,7 +116,7 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> "SparseLogisticRegression":
+    def fit(self, X: Features, y: Targets = None) -> "SparseLogisticRegression":
         """Fit the model; the only method that sees private records.
 
         Parameters
@@ -131,25 +127,19 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
             Targets; to be left out with `RecordBlocks`.
         """
         settings = Settings.of(self)
-        data, loss, declared = self._problem(X, y, settings)
-        solution, record = private_fit(settings, data, loss, declared)
-        return self._publish(solution, data, record)
+        return self._publish(*private_fit(settings, self._problem(X, y, settings)))
 
     @property
     def path_(self) -> ModelPath:
         """The models with fewer features, at no further charge."""
-        check_is_fitted(self)
-        return ModelPath(*self._path, self)
+        return path_of(self)
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: Features) -> np.ndarray:
         """Margins: shape (n,) for two classes, positive for the second; else (n, n_classes)."""
-        X = features_of(self, X)
-        margins = linear_predictor(
-            X, self.coef_, self.intercept_, *self.clip_bounds_, missing_of(self)
-        )
+        margins = margins_of(self, X)
         return margins[:, 0] if margins.shape[1] == 1 else margins
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Features) -> np.ndarray:
         """The most probable class of each record."""
         codes = self._codes(self.decision_function(X))
         return self.classes_[codes]
@@ -158,21 +148,21 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
     def _codes(margins: np.ndarray) -> np.ndarray:
         return (margins > 0).astype(int) if margins.ndim == 1 else margins.argmax(axis=1)
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Features) -> np.ndarray:
         """Probability of each class, columns in the order of ``classes_``."""
         margins = self.decision_function(X)
         if margins.ndim == 1:
             return np.column_stack([expit(-margins), expit(margins)])
         return softmax(margins, axis=1)
 
-    def predict_log_proba(self, X: Any) -> np.ndarray:
+    def predict_log_proba(self, X: Features) -> np.ndarray:
         """Logarithm of :meth:`predict_proba`."""
         margins = self.decision_function(X)
         if margins.ndim == 1:
             return np.column_stack([log_expit(-margins), log_expit(margins)])
         return log_softmax(margins, axis=1)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Features, y: Targets, sample_weight: Weights | None = None) -> float:
         """Accuracy on given records: exact, not private.
 
         Labels are matched as in ``fit``; with ``invalid="replace"`` one that is missing or not
@@ -186,55 +176,35 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
             raise ValueError("X and y have different numbers of records: give one label per row.")
         return float(np.average(codes == truth, weights=sample_weight))
 
-    def _problem(self, X: Any, y: Any, settings: Settings) -> tuple[Dataset, Loss, dict[str, Any]]:
+    def _problem(self, X: Features, y: Targets, settings: Settings) -> Problem:
         """Let records through the gate; say what is minimized and what was declared."""
-        records = in_blocks(X, y)
-        if records is None:
-            X, y = checked(self, X, y)
-            admit: Any = partial(Dataset.clip, X, y)
-        else:
-            admit = validated_blocks(self, records)
-            if self.classes is None:
-                raise ValueError(
-                    "records in blocks need declared classes, e.g. classes=(0, 1): they are not "
-                    "searched for labels"
-                )
+        records = Records.of(self, X, y)
         if self.classes is not None:
             classes = declared_classes(self.classes)
+        elif records.blocks is not None:
+            raise ValueError(
+                "records in blocks need declared classes, e.g. classes=(0, 1): they are not "
+                "searched for labels"
+            )
         else:
-            classes = classes_in(y)
+            classes = classes_in(records.y)
             if len(classes) < 2:
                 raise ValueError(
                     "y has only one class, a classifier needs at least two: "
                     "give more data, or declare the label set by classes=..."
                 )
-        names = getattr(self, "feature_names_in_", None)
-        data = admit(
-            settings.bounds.aligned(self.n_features_in_, names),
-            classes=classes,
-            intercept=settings.fit_intercept,
-            invalid=self.invalid,
-        )
         loss = Logistic() if len(classes) == 2 else Multinomial(len(classes))
-        declared = {"classes": list(classes), "classes_from_data": self.classes is None}
-        return data, loss, declared
+        return records.problem(settings, Classes(classes, from_data=self.classes is None), loss)
 
-    def _publish(
-        self, solution: Solution, data: Dataset, record: PrivacyRecord
-    ) -> "SparseLogisticRegression":
+    def _publish(self, released: Coefficients, record: PrivacyRecord) -> "SparseLogisticRegression":
         """Take over what was released, in declared units."""
-        released = Coefficients.of(solution, data)
         self.coef_, self.intercept_ = released.coef, released.intercept
-        self.clip_bounds_ = released.clip_bounds
         self.classes_ = label_array(record.target["classes"])
-        self._path = (released.order, released.path_coefs, released.path_intercepts)
-        self.privacy_ = record
+        publish(self, released, record)
         return self
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.non_deterministic = self.random_state is None
+    def __sklearn_tags__(self) -> Tags:
+        tags = tagged(self, super().__sklearn_tags__())
         # The noise may drown a set of a few hundred records; without noise no such excuse.
         tags.classifier_tags.poor_score = self.epsilon != float("inf")
         return tags

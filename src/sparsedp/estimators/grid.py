@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
+from sparsedp.estimators.border import Estimator, Grid
 from sparsedp.estimators.classifier import SparseLogisticRegression
 from sparsedp.estimators.regressor import SparseLinearRegression
-from sparsedp.estimators.settings import Settings
+from sparsedp.fit.settings import Settings
 
 TUNABLE = ("bounds", "fit_intercept", "initial_model", "n_nonzero", "solver")
 """Parameters that a grid may vary: public choices about the model. All others are refused, also
@@ -22,12 +22,12 @@ that solve different problems cannot be compared by their scores."""
 class Candidate:
     """One point of the grid: an estimator that is ready to be fitted, and its checked settings."""
 
-    params: dict[str, Any]
-    estimator: Any
+    params: dict[str, object]
+    estimator: SparseLogisticRegression | SparseLinearRegression
     settings: Settings
 
 
-def candidates(estimator: Any, param_grid: Any, **guarantee: Any) -> list[Candidate]:
+def candidates(estimator: Estimator, param_grid: Grid, **guarantee: object) -> list[Candidate]:
     """Read the grid once and make an estimator of each point.
 
     Parameters
@@ -49,7 +49,7 @@ def candidates(estimator: Any, param_grid: Any, **guarantee: Any) -> list[Candid
     return [Candidate(params, each, Settings.of(each)) for params, each in made]
 
 
-def _check_estimator(estimator: Any) -> None:
+def _check_estimator(estimator: Estimator) -> None:
     if not isinstance(estimator, SparseLogisticRegression | SparseLinearRegression):
         raise ValueError(
             "a private search fits SparseLogisticRegression or SparseLinearRegression itself, got "
@@ -63,7 +63,7 @@ def _check_estimator(estimator: Any) -> None:
         )
 
 
-def _points(param_grid: Any) -> list[dict[str, Any]]:
+def _points(param_grid: Grid) -> list[dict[str, object]]:
     grids = [param_grid] if isinstance(param_grid, Mapping) else list(param_grid)
     names = sorted({str(name) for grid in grids for name in grid})
     refused = [name for name in names if name not in TUNABLE]

@@ -2,9 +2,14 @@
 
 import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from sparsedp.estimators.border import Estimator
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
@@ -30,12 +35,12 @@ class ModelPath:
     order: np.ndarray
     coefs: np.ndarray
     intercepts: np.ndarray
-    _estimator: Any
+    _estimator: Estimator
 
     def __len__(self) -> int:
         return len(self.order)
 
-    def model(self, k: int) -> Any:
+    def model(self, k: int) -> Estimator:
         """The fitted estimator with the first ``k`` features only."""
         if not 1 <= k <= len(self):
             raise ValueError(f"k must be between 1 and {len(self)}, got {k!r}")
@@ -50,7 +55,7 @@ class ModelPath:
         )
         return model
 
-    def plot(self, ax: Any = None, *, output: int = 0, labelled: int = 8) -> Any:
+    def plot(self, ax: "Axes | None" = None, *, output: int = 0, labelled: int = 8) -> "Axes":
         """Draw coefficients against the number of features (needs matplotlib).
 
         Coefficients are shown as effects across a feature's bounds, so that units do not matter.

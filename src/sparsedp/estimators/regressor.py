@@ -1,29 +1,25 @@
 """Sparse linear regression with differential privacy."""
 
-from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sparsedp.data.blocks.blocks import in_blocks
-from sparsedp.data.dataset import Dataset
 from sparsedp.data.gate import target_numbers
-from sparsedp.data.predict import linear_predictor
-from sparsedp.estimators.fit import private_fit
+from sparsedp.estimators.border import Features, Tags, Targets, Weights
+from sparsedp.estimators.fitted import margins_of, path_of, publish, tagged
 from sparsedp.estimators.path import ModelPath
-from sparsedp.estimators.released import Coefficients
-from sparsedp.estimators.settings import (
-    Settings,
-    checked,
-    features_of,
-    missing_of,
-    validated_blocks,
-)
-from sparsedp.losses import Loss, Squared
-from sparsedp.privacy import PrivacyRecord
-from sparsedp.solvers import Solution
+from sparsedp.estimators.records import Records
+from sparsedp.fit.coefficients import Coefficients
+from sparsedp.fit.fit import private_fit
+from sparsedp.fit.problem import Problem
+from sparsedp.fit.settings import BoundsLike, Seed, Settings
+from sparsedp.fit.start import LinearModel
+from sparsedp.fit.target import Numbers
+from sparsedp.losses import Squared
+from sparsedp.privacy import Ledger, PrivacyRecord
+from sparsedp.solvers import Solver
 
 
 class SparseLinearRegression(RegressorMixin, BaseEstimator):
@@ -89,16 +85,16 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
         *,
         epsilon: float | None = None,
         delta: float | None = None,
-        bounds: Any = None,
-        target_bounds: Any = None,
+        bounds: BoundsLike | None = None,
+        target_bounds: tuple[float, float] | None = None,
         n_nonzero: int | None = None,
-        solver: Any = "pursuit",
+        solver: str | Solver = "pursuit",
         neighbors: Literal["add_remove", "replace_one"] = "add_remove",
         fit_intercept: bool = True,
-        initial_model: Any = None,
+        initial_model: LinearModel | None = None,
         invalid: Literal["raise", "replace"] = "raise",
-        ledger: Any = None,
-        random_state: Any = None,
+        ledger: Ledger | None = None,
+        random_state: Seed | None = None,
         verbose: bool = False,
     ) -> None:
         self.epsilon = epsilon
@@ -115,7 +111,7 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> "SparseLinearRegression":
+    def fit(self, X: Features, y: Targets = None) -> "SparseLinearRegression":
         """Fit the model; the only method that sees private records.
 
         Parameters
@@ -126,23 +122,18 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
             Targets; to be left out with `RecordBlocks`.
         """
         settings = Settings.of(self)
-        data, loss, declared = self._problem(X, y, settings)
-        solution, record = private_fit(settings, data, loss, declared)
-        return self._publish(solution, data, record)
+        return self._publish(*private_fit(settings, self._problem(X, y, settings)))
 
     @property
     def path_(self) -> ModelPath:
         """The models with fewer features, at no further charge."""
-        check_is_fitted(self)
-        return ModelPath(*self._path, self)
+        return path_of(self)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Features) -> np.ndarray:
         """Predicted targets."""
-        X = features_of(self, X)
-        coef, intercept = self.coef_[None, :], np.array([self.intercept_])
-        return linear_predictor(X, coef, intercept, *self.clip_bounds_, missing_of(self))[:, 0]
+        return margins_of(self, X)[:, 0]
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Features, y: Targets, sample_weight: Weights | None = None) -> float:
         """R2 on given records: exact, not private.
 
         With ``invalid="replace"`` targets that are missing count as the middle of their bounds.
@@ -151,46 +142,24 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
         low, high = self.privacy_.target["lower"], self.privacy_.target["upper"]
         return super().score(X, target_numbers(y, (low, high), self.invalid), sample_weight)
 
-    def _problem(self, X: Any, y: Any, settings: Settings) -> tuple[Dataset, Loss, dict[str, Any]]:
+    def _problem(self, X: Features, y: Targets, settings: Settings) -> Problem:
         """Let records through the gate; say what is minimized and what was declared."""
         if self.target_bounds is None:
             raise ValueError(
                 "target_bounds is required: public limits of y, e.g. target_bounds=(0, 100), known "
                 "without looking at the data; values beyond them are clipped"
             )
-        low, high = self.target_bounds
-        if not settings.fit_intercept:  # nothing could absorb a shift of the target
-            low, high = -max(abs(low), abs(high)), max(abs(low), abs(high))
-        records = in_blocks(X, y)
-        if records is None:
-            X, y = checked(self, X, y)
-            admit: Any = partial(Dataset.clip, X, y)
-        else:
-            admit = validated_blocks(self, records)
-        names = getattr(self, "feature_names_in_", None)
-        data = admit(
-            settings.bounds.aligned(self.n_features_in_, names),
-            target_bounds=(low, high),
-            intercept=settings.fit_intercept,
-            invalid=self.invalid,
-        )
-        return data, Squared(), {"lower": float(low), "upper": float(high)}
+        # Without an intercept nothing could absorb a shift of the target.
+        target = Numbers.within(self.target_bounds, symmetric=not settings.fit_intercept)
+        return Records.of(self, X, y).problem(settings, target, Squared())
 
-    def _publish(
-        self, solution: Solution, data: Dataset, record: PrivacyRecord
-    ) -> "SparseLinearRegression":
+    def _publish(self, released: Coefficients, record: PrivacyRecord) -> "SparseLinearRegression":
         """Take over what was released, in declared units."""
-        low, high = record.target["lower"], record.target["upper"]
-        released = Coefficients.of(solution, data).scaled((high - low) / 2, (high + low) / 2)
         self.coef_, self.intercept_ = released.coef[0], float(released.intercept[0])
-        self._path = (released.order, released.path_coefs, released.path_intercepts)
-        self.clip_bounds_ = released.clip_bounds
-        self.privacy_ = record
+        publish(self, released, record)
         return self
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.non_deterministic = self.random_state is None
+    def __sklearn_tags__(self) -> Tags:
+        tags = tagged(self, super().__sklearn_tags__())
         tags.regressor_tags.poor_score = True  # the noise drowns sets of a few hundred records
         return tags

@@ -1,26 +1,21 @@
-"""Try settings privately and keep the best, at a price that is known beforehand (tuning.md)."""
+"""Try settings privately and keep the best, at a price known beforehand (fit/search/)."""
 
 import math
 import sys
-import warnings
-from dataclasses import replace
-from typing import Any, Literal
+from dataclasses import asdict
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from sparsedp.estimators.charge import charge, finish
-from sparsedp.estimators.fit import privacy_record
+from sparsedp.estimators.border import Estimator, Features, Grid, Tags, Targets
 from sparsedp.estimators.grid import Candidate, candidates
-from sparsedp.estimators.stopped import after_charge
-from sparsedp.estimators.trial import Problem, Trial
-from sparsedp.mechanisms import KeyStream
-from sparsedp.mechanisms.samplers.trials import n_trials
-from sparsedp.privacy import PrivacyRecord
-from sparsedp.privacy.account.feasibility import TooFewRecords, records_needed, shortage
-from sparsedp.privacy.account.repeat import SHAPES, single_rho, trial_rho
+from sparsedp.fit.problem import Problem
+from sparsedp.fit.search.search import Distribution, Price, private_search
+from sparsedp.fit.settings import Seed
+from sparsedp.privacy import Ledger
+from sparsedp.privacy.account.repeat import SHAPES
 
 
 class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
@@ -68,21 +63,21 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
     *Privacy.* Papernot and Steinke (2021): if one trial is rho-zCDP, its model and score together,
     then the best of a random number of trials has a Renyi divergence that grows only slowly with
     the mean number. Training and scoring use different records, so a trial costs the larger of the
-    two. tuning.md has the details.
+    two. fit/search/search.md has the details.
     """
 
     def __init__(
         self,
-        estimator: Any,
-        param_grid: Any,
+        estimator: Estimator,
+        param_grid: Grid,
         *,
         epsilon: float | None = None,
         delta: float | None = None,
         expected_trials: float | None = None,
-        distribution: Literal["logarithmic", "geometric"] = "logarithmic",
+        distribution: Distribution = "logarithmic",
         validation_fraction: float = 0.2,
-        ledger: Any = None,
-        random_state: Any = None,
+        ledger: Ledger | None = None,
+        random_state: Seed | None = None,
         verbose: bool = False,
     ) -> None:
         self.estimator = estimator
@@ -102,24 +97,14 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
         ``noise_factor`` is how much more noise each trial has than one fit with the whole budget
         and the same (zCDP) accounting.
         """
-        return self._price(self._candidates())
+        return asdict(self._price(self._candidates()))
 
-    def _price(self, tried: list[Candidate]) -> dict[str, float]:
-        # The grid cannot change epsilon and delta, so any candidate's are those of the search.
-        settings = tried[0].settings
+    def _price(self, tried: list[Candidate]) -> Price:
         trials = 2.0 * len(tried) if self.expected_trials is None else self.expected_trials
-        if not trials > 1:
-            raise ValueError(f"expected_trials must be larger than 1, got {trials!r}")
-        rho = trial_rho(settings.epsilon, settings.delta, float(trials), self.distribution)
-        return {
-            "epsilon": settings.epsilon,
-            "delta": settings.delta,
-            "expected_trials": float(trials),
-            "rho_per_trial": rho,
-            "noise_factor": math.sqrt(single_rho(settings.epsilon, settings.delta) / rho),
-        }
+        # The grid cannot change epsilon and delta, so any candidate's are those of the search.
+        return Price.of(tried[0].settings, trials, self.distribution)
 
-    def fit(self, X: Any, y: Any = None) -> "PrivateSearchCV":
+    def fit(self, X: Features, y: Targets = None) -> "PrivateSearchCV":
         """Search; the only method that sees private records.
 
         Parameters
@@ -135,73 +120,45 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
         price = self._price(tried)
         if self.verbose:
             sys.stderr.write(
-                f"private search: {price['expected_trials']:g} trials expected, "
-                f"epsilon={price['epsilon']:g}, delta={price['delta']:g} in all; "
-                f"noise {price['noise_factor']:.2f} times that of a single fit\n"
+                f"private search: {price.expected_trials:g} trials expected, "
+                f"epsilon={price.epsilon:g}, delta={price.delta:g} in all; "
+                f"noise {price.noise_factor:.2f} times that of a single fit\n"
             )
         problems: list[Problem] = []
         try:
             for candidate in tried:
-                problems.append(Problem.of(candidate, X, y))
-            return self._search(tried, price, problems)
+                problems.append(candidate.estimator._problem(X, y, candidate.settings))
+            settings = [candidate.settings for candidate in tried]
+            found = private_search(
+                list(zip(settings, problems, strict=True)),
+                price,
+                distribution=self.distribution,
+                validation_fraction=self.validation_fraction,
+            )
         finally:
             for problem in problems:
                 problem.data.close()
-
-    def _search(
-        self, tried: list[Candidate], price: dict[str, float], problems: list[Problem]
-    ) -> "PrivateSearchCV":
-        stream = tried[0].settings.stream()
-        # The same coins for every candidate: scores are compared on the same records.
-        scoring = _coins(problems[0].data.n_records, self.validation_fraction, stream)
-        plans = [Trial.of(problem, scoring, price["rho_per_trial"]) for problem in problems]
-        # What is charged and written down: the dearest trial that can be drawn.
-        event = {"name": "search", "event": "RepeatAndSelect", **price}
-        event["rho_per_trial"] = max(plan.cost for plan in plans)
-        event |= {"distribution": self.distribution, "n_candidates": len(plans)}
-        self._warn_if_short(plans)
-        charged = charge(
-            tried[0].settings,
-            self._record(plans[0], event, seeded=stream.seeded),
-            problems[0].data,
-        )
-        trials = after_charge(
-            lambda: [
-                (plan, *plan.run(stream))
-                for plan in (
-                    plans[stream.integer_below(len(plans))]
-                    for _ in range(n_trials(price["expected_trials"], self.distribution, stream))
-                )
-            ]
-        )
-        best, solution, score = max(trials, key=lambda trial: trial[2])
-        record = self._record(best, event, seeded=stream.seeded)
-        # Being the best of several may have changed what is likely about it.
-        said = tuple(f"Of the best trial, taken by itself: {note}" for note in solution.notes)
-        self.privacy_ = replace(record, notes=(*said, *record.notes), ledger=charged.ledger)
-        finish(tried[0].settings, self.privacy_, solution.weights)
-        self.best_estimator_ = best.problem.estimator._publish(
-            solution, best.training, self.privacy_
-        )
-        chosen = best.problem.estimator.get_params(deep=False)
+        best = tried[found.candidate].estimator
+        self.privacy_, self.best_score_ = found.record, found.score
+        self.best_estimator_ = best._publish(found.coefficients, found.record)
+        chosen = best.get_params(deep=False)
         names = sorted({name for candidate in tried for name in candidate.params})
         self.best_params_ = {name: chosen[name] for name in names}
-        self.best_score_ = score
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Features) -> np.ndarray:
         """Predictions of the best model."""
         check_is_fitted(self)
         return self.best_estimator_.predict(X)
 
     @available_if(lambda search: callable(getattr(search.estimator, "predict_proba", None)))
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Features) -> np.ndarray:
         """Class probabilities of the best model."""
         check_is_fitted(self)
         return self.best_estimator_.predict_proba(X)
 
     @available_if(lambda search: callable(getattr(search.estimator, "decision_function", None)))
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: Features) -> np.ndarray:
         """Margins of the best model."""
         check_is_fitted(self)
         return self.best_estimator_.decision_function(X)
@@ -212,7 +169,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.best_estimator_.classes_
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: Features, y: Targets) -> float:
         """Score of the best model on given data (exact, not private)."""
         check_is_fitted(self)
         return self.best_estimator_.score(X, y)
@@ -233,56 +190,10 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
             random_state=self.random_state,
         )
 
-    def _needed(self, trial: Trial) -> int:
-        """Records below which the noise of a trial promises nothing; only some of them train."""
-        needed = records_needed(trial.events, trial.public)
-        return math.ceil(needed / (1 - self.validation_fraction))
-
-    def _warn_if_short(self, plans: list[Trial]) -> None:
-        """Only where the number of records is public, and if no candidate needs fewer."""
-        needed, trial = min(((self._needed(plan), plan) for plan in plans), key=lambda few: few[0])
-        if trial.public.n_records is None:
-            return
-        n_records = trial.training.n_records + trial.validation.n_records
-        if n_records < needed:
-            warnings.warn(
-                f"{shortage(needed, trial.public)} Here are {n_records}: use more records, a "
-                "larger epsilon or fewer trials",
-                TooFewRecords,
-                stacklevel=4,
-            )
-
-    def _record(self, trial: Trial, event: dict[str, Any], *, seeded: bool) -> PrivacyRecord:
-        record = privacy_record(
-            trial.problem.settings,
-            trial.public,
-            trial.training,
-            trial.problem.loss,
-            trial.problem.declared,
-            None,
-            seeded=seeded,
-        )
-        return replace(
-            record,
-            calibration="sound",
-            proven_epsilon=event["epsilon"],
-            events=(event,),
-            notes=(
-                shortage(self._needed(trial), trial.public),
-                *record.notes,
-                "Settings were chosen privately, at the price shown as 'search'.",
-            ),
-        )
-
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         inner = self.estimator.__sklearn_tags__()
         tags.estimator_type = inner.estimator_type
         tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
         tags.input_tags.sparse = inner.input_tags.sparse
         return tags
-
-
-def _coins(n: int, fraction: float, stream: KeyStream) -> np.ndarray:
-    """For every record by itself: whether it scores instead of training."""
-    return stream.words(n) < np.uint64(int(fraction * 2.0**64))

@@ -1,28 +1,28 @@
 """Between a fit and its ledger: the charge before any noise, the note once a model exists."""
 
 import hashlib
-import warnings
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from sparsedp.data.dataset import Dataset
-from sparsedp.estimators.settings import Settings
+from sparsedp.fit.settings import Settings
+from sparsedp.fit.warned import warn_caller
 from sparsedp.privacy import PrivacyRecord
 from sparsedp.privacy.ledger import LedgerError, Receipt
 from sparsedp.privacy.ledger.state import WEIGHTS
 
 
-def charge(settings: Settings, record: PrivacyRecord, data: Any = None) -> PrivacyRecord:
+def charge(settings: Settings, record: PrivacyRecord, data: Dataset) -> PrivacyRecord:
     """Write what the record says into the ledger, never less than was claimed or proven.
 
     Parameters
     ----------
     settings : Settings
-        Seeded fits are charged like private ones: a seed that gets lost must not be a way around.
+        With the ledger, or with none.
     record : PrivacyRecord
-    data : Dataset, optional
+        Seeded fits are charged like private ones: a seed that gets lost must not be a way around.
+    data : Dataset
         Private. The ledger keeps a keyed fingerprint of it, which nothing published depends on.
 
     Returns
@@ -46,21 +46,21 @@ def charge(settings: Settings, record: PrivacyRecord, data: Any = None) -> Priva
 
 def finish(settings: Settings, record: PrivacyRecord, weights: np.ndarray) -> None:
     """Note in the ledger that the charge has become a model; a failure costs only the note."""
-    if settings.ledger is None or record.ledger is None or settings.ledger.finish_later:
+    ledger = settings.ledger
+    if ledger is None or record.ledger is None or ledger.finish_later:
         return
     charged = Receipt(record.ledger["id"], record.ledger["line"], record.ledger["head"])
     try:
         # Not of a model file: there is none yet, and `verify` compares files with files only.
-        settings.ledger.finish(charged, WEIGHTS + hashlib.sha256(weights.tobytes()).hexdigest())
+        ledger.finish(charged, WEIGHTS + hashlib.sha256(weights.tobytes()).hexdigest())
     except LedgerError as error:
-        warnings.warn(
+        warn_caller(
             f"the model exists and its charge stands; only the note of that failed: {error}",
             UserWarning,
-            stacklevel=4,
         )
 
 
-def digest(data: Any) -> bytes | None:
+def digest(data: object) -> bytes | None:
     """A hash of the private records behind the gate; None for blocks, which are not read again."""
     if not isinstance(data, Dataset):
         return None

@@ -1,31 +1,40 @@
 """The public settings of a fit, checked before any record is looked at."""
 
-import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from typing import Protocol
 
 import numpy as np
-from sklearn.exceptions import DataConversionWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from numpy.typing import ArrayLike
 
-from sparsedp.data.blocks.blocks import RecordBlocks
 from sparsedp.data.bounds import Bounds
-from sparsedp.data.gate import (
-    Invalid,
-    check_finite,
-    check_type,
-    column_names,
-    missing_values,
-    numbers,
-    shape_of,
-    unwrapped,
-)
-from sparsedp.estimators.progress import Progress
+from sparsedp.data.gate import Invalid
+from sparsedp.fit.start import LinearModel
 from sparsedp.mechanisms import KeyStream
 from sparsedp.privacy import NEIGHBORS, Ledger, Neighbors
 from sparsedp.solvers import BY_NAME, Solver
+
+BoundsLike = Bounds | float | tuple[ArrayLike, ArrayLike]
+"""Limits of the features, as users write them."""
+
+Seed = int | np.integer | np.random.Generator | np.random.RandomState
+"""What makes noise reproducible, and the fit not private."""
+
+
+class Parameters(Protocol):
+    """What users have set on an estimator: of these types if they read the documentation."""
+
+    epsilon: float | None
+    delta: float | None
+    bounds: BoundsLike | None
+    n_nonzero: int | None
+    solver: str | Solver
+    neighbors: Neighbors
+    fit_intercept: bool
+    initial_model: LinearModel | None
+    invalid: Invalid
+    ledger: Ledger | None
+    random_state: Seed | None
+    verbose: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,14 +48,14 @@ class Settings:
     neighbors: Neighbors
     fit_intercept: bool
     n_nonzero: int | None
-    initial_model: Any
+    initial_model: LinearModel | None
     ledger: Ledger | None
-    random_state: Any
+    random_state: Seed | None
     verbose: bool
     invalid: Invalid = "raise"
 
     @classmethod
-    def of(cls, estimator: Any) -> "Settings":
+    def of(cls, estimator: Parameters) -> "Settings":
         """Check an estimator's parameters; every error says what to write instead."""
         epsilon, delta = estimator.epsilon, estimator.delta
         if epsilon is None:
@@ -99,81 +108,7 @@ class Settings:
         raise ValueError(f"random_state must be None, a number or a NumPy generator: {state!r}")
 
 
-def checked(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
-    """scikit-learn's contract by shape, type and names alone; values are for the gate to judge.
-
-    Returns X and y as they came, but for a y of one column, which is taken out of it.
-    """
-    if y is None:
-        raise ValueError(
-            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y "
-            "is None."
-        )
-    X, y = unwrapped(X), unwrapped(y)
-    n, d = shape_of(X)
-    if isinstance(X, np.ndarray):
-        check_type(X.dtype, "X")
-    if d == 0:
-        # In scikit-learn's words, which want a shape; the number of records is left out of it.
-        raise ValueError("Found 0 feature(s) (shape=(, 0)) while a minimum of 1 is required.")
-    if n == 0 and estimator.invalid == "raise":
-        raise ValueError(
-            "Found array with 0 sample(s): there are no records. This error is for whoever holds "
-            'the data; with invalid="replace" a table without records is fitted like any other.'
-        )
-    validate_data(estimator, X, skip_check_array=True)
-    return X, _one_column(y)
-
-
-def features_of(estimator: Any, X: Any) -> Any:
-    """What a fitted estimator predicts from: numbers, once their shape and names are checked."""
-    check_is_fitted(estimator)
-    X = unwrapped(X)
-    n, d = shape_of(X)
-    if n == 0 or d == 0:
-        raise ValueError(f"Found array with 0 {'sample' if d else 'feature'}(s).")
-    validate_data(estimator, X, reset=False, skip_check_array=True)
-    values = numbers(X, estimator.invalid, copy=False)
-    if estimator.invalid == "raise":
-        check_finite(values, getattr(estimator, "feature_names_in_", None))
-    return values
-
-
-def missing_of(estimator: Any) -> np.ndarray:
-    """What a fitted estimator takes for missing features: the same as in its fit."""
-    lower, upper = estimator.clip_bounds_
-    return missing_values(lower, upper, estimator.privacy_.bounds.get("row_norm"))
-
-
-def _one_column(y: Any) -> Any:
-    shape = getattr(y, "shape", None)
-    if shape is None or len(shape) != 2 or shape[1] != 1:
-        return y
-    warnings.warn(
-        "A column-vector y was passed when a 1d array was expected. Please change the shape of y "
-        "to (n_samples, ), for example using ravel().",
-        DataConversionWarning,
-        stacklevel=4,
-    )
-    names = column_names(y)
-    return y[names[0]] if names is not None else y.reshape(-1)
-
-
-def validated_blocks(estimator: Any, records: RecordBlocks) -> Callable[..., Any]:
-    """Take over number and names of the features; returns what lets the blocks through the gate.
-
-    Every block is read once to be checked, before anything is charged. What comes out answers all
-    that solvers ask of a `Dataset`.
-    """
-    estimator.n_features_in_ = records.n_features
-    if records.feature_names is not None:
-        estimator.feature_names_in_ = np.asarray(records.feature_names, dtype=object)
-    elif "feature_names_in_" in vars(estimator):
-        del estimator.feature_names_in_  # of an earlier fit
-    return partial(records.clip, watch=Progress(None, bool(estimator.verbose)).reading)
-
-
-def _solver(solver: Any) -> Solver:
+def _solver(solver: str | Solver) -> Solver:
     if isinstance(solver, str):
         if solver not in BY_NAME:
             raise ValueError(f"solver must be one of {sorted(BY_NAME)}, got {solver!r}")

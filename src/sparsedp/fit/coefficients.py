@@ -1,11 +1,10 @@
-"""Between unit coordinates, where solvers work, and the units that users declared."""
+"""From unit coordinates, where solvers work, to the units that users declared."""
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from sparsedp.data.dataset import Dataset
+from sparsedp.fit.problem import Problem
 from sparsedp.solvers import Solution, SolutionPath
 
 
@@ -37,8 +36,9 @@ class Coefficients:
         )
 
     @classmethod
-    def of(cls, solution: Solution, data: Dataset) -> "Coefficients":
+    def of(cls, solution: Solution, problem: Problem) -> "Coefficients":
         """Carry unit weights back by the public (or released) bounds."""
+        data, interval = problem.data, problem.target.interval
         d = data.n_features
         bounds = data.bounds if solution.bounds is None else solution.bounds
         weights = solution.weights.reshape(data.n_columns, -1)
@@ -49,7 +49,7 @@ class Coefficients:
         half_width, center = unit_map.half_width[path.order], unit_map.center[path.order]
         path_coefs = path.weights / half_width[:, None]
         path_intercepts = path.intercepts - np.einsum("kfo,f->ko", path_coefs, center)
-        return cls(
+        found = cls(
             np.ascontiguousarray(coef.T),
             np.atleast_1d(intercept),
             bounds.arrays(d),
@@ -57,39 +57,7 @@ class Coefficients:
             path_coefs.transpose(0, 2, 1),
             path_intercepts,
         )
-
-
-def initial_weights(model: Any, data: Dataset, n_outputs: int) -> np.ndarray | None:
-    """Weights of a fitted public model in unit coordinates; checks that it fits the data.
-
-    For regression the model predicts in the target's units and is mapped to [-1, 1] likewise.
-    """
-    if model is None:
-        return None
-    try:
-        coef = np.atleast_2d(np.asarray(model.coef_, dtype=float))
-        intercept = np.broadcast_to(np.asarray(model.intercept_, dtype=float), (len(coef),))
-    except AttributeError:
-        raise ValueError(
-            f"initial_model must be a fitted linear model with coef_ and intercept_, got {model!r}"
-        ) from None
-    if coef.shape != (n_outputs, data.n_features):
-        raise ValueError(
-            f"initial_model has coefficients of shape {coef.shape}, this fit needs "
-            f"{(n_outputs, data.n_features)}: the public data must have the same features and "
-            "classes, in the same order"
-        )
-    names, ours = getattr(model, "feature_names_in_", None), data.feature_names
-    if names is not None and ours is not None and tuple(names) != tuple(ours):
-        raise ValueError(
-            "initial_model was fitted to other features, or to these in another order: fit it to "
-            "columns of the same names in the order of the private records"
-        )
-    if not data.intercept and np.any(intercept != 0):
-        raise ValueError("initial_model has an intercept, but fit_intercept=False")
-    if data.target_bounds is not None:
-        low, high = data.target_bounds
-        coef, intercept = (2 / (high - low) * part for part in (coef, intercept - (high + low) / 2))
-    weights, constant = data.unit_map.from_original(coef.T, intercept)
-    stacked = np.vstack([weights, constant]) if data.intercept else weights
-    return stacked[:, 0] if n_outputs == 1 else stacked
+        if interval is None:
+            return found
+        low, high = interval
+        return found.scaled((high - low) / 2, (high + low) / 2)

@@ -1,0 +1,118 @@
+"""Records on their way into ``fit``: scikit-learn's contract first, then the gate."""
+
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils.validation import validate_data
+
+from sparsedp.data.blocks.blocks import RecordBlocks, in_blocks
+from sparsedp.data.dataset import Dataset
+from sparsedp.data.gate import check_type, column_names, shape_of, unwrapped
+from sparsedp.estimators.border import Estimator, Features, Targets
+from sparsedp.fit.problem import Problem, Target
+from sparsedp.fit.progress import Progress
+from sparsedp.fit.settings import Settings
+from sparsedp.fit.warned import warn_caller
+from sparsedp.losses import Loss
+
+
+@dataclass(frozen=True)
+class Records:
+    """What was handed to ``fit``: shapes, types and names are checked, values are not.
+
+    Parameters
+    ----------
+    X, y
+        As they came, but for a y of one column, which is taken out of it; None with blocks.
+    blocks : RecordBlocks or None
+    n_features : int
+    names : sequence of str or None
+    """
+
+    X: Features
+    y: Targets
+    blocks: RecordBlocks | None
+    n_features: int
+    names: np.ndarray | None
+
+    @classmethod
+    def of(cls, estimator: Estimator, X: Features, y: Targets) -> "Records":
+        """Check, and note number and names of the features on the estimator."""
+        blocks = in_blocks(X, y)
+        if blocks is None:
+            X, y = _checked(estimator, X, y)
+        else:
+            X = y = None
+            estimator.n_features_in_ = blocks.n_features
+            if blocks.feature_names is not None:
+                estimator.feature_names_in_ = np.asarray(blocks.feature_names, dtype=object)
+            elif "feature_names_in_" in vars(estimator):
+                del estimator.feature_names_in_  # of an earlier fit
+        names = getattr(estimator, "feature_names_in_", None)
+        return cls(X, y, blocks, estimator.n_features_in_, names)
+
+    def problem(self, settings: Settings, target: Target, loss: Loss) -> Problem:
+        """Let the records through the gate.
+
+        Every block is read once to be checked, before anything is charged.
+        """
+        bounds = settings.bounds.aligned(self.n_features, self.names)
+        if self.blocks is None:
+            data = Dataset.clip(
+                self.X,
+                self.y,
+                bounds,
+                classes=target.classes,
+                target_bounds=target.bounds,
+                intercept=settings.fit_intercept,
+                invalid=settings.invalid,
+            )
+        else:
+            data = self.blocks.clip(
+                bounds,
+                classes=target.classes,
+                target_bounds=target.bounds,
+                intercept=settings.fit_intercept,
+                invalid=settings.invalid,
+                watch=Progress(None, settings.verbose).reading,
+            )
+        # Records in blocks answer all that solvers ask of a dataset.
+        return Problem(cast(Dataset, data), loss, target)
+
+
+def _checked(estimator: Estimator, X: Features, y: Targets) -> tuple[Features, Targets]:
+    """scikit-learn's contract by shape, type and names alone; values are for the gate to judge."""
+    if y is None:
+        raise ValueError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y "
+            "is None."
+        )
+    X, y = unwrapped(X), unwrapped(y)
+    n, d = shape_of(X)
+    if isinstance(X, np.ndarray):
+        check_type(X.dtype, "X")
+    if d == 0:
+        # In scikit-learn's words, which want a shape; the number of records is left out of it.
+        raise ValueError("Found 0 feature(s) (shape=(, 0)) while a minimum of 1 is required.")
+    if n == 0 and estimator.invalid == "raise":
+        raise ValueError(
+            "Found array with 0 sample(s): there are no records. This error is for whoever holds "
+            'the data; with invalid="replace" a table without records is fitted like any other.'
+        )
+    validate_data(estimator, X, skip_check_array=True)
+    return X, _one_column(y)
+
+
+def _one_column(y: Targets) -> Targets:
+    shape = getattr(y, "shape", None)
+    if shape is None or len(shape) != 2 or shape[1] != 1:
+        return y
+    warn_caller(
+        "A column-vector y was passed when a 1d array was expected. Please change the shape of y "
+        "to (n_samples, ), for example using ravel().",
+        DataConversionWarning,
+    )
+    names = column_names(y)
+    return y[names[0]] if names is not None else y.reshape(-1)

@@ -1,0 +1,61 @@
+"""A fit from beginning to end: plan, charge, solve, record."""
+
+import math
+from contextlib import closing
+from dataclasses import replace
+
+from sparsedp.fit.charge import charge, finish
+from sparsedp.fit.coefficients import Coefficients
+from sparsedp.fit.plan import Plan, planned, warn_about_noise
+from sparsedp.fit.problem import Problem
+from sparsedp.fit.progress import Progress
+from sparsedp.fit.record import exact_record, private_record
+from sparsedp.fit.settings import Settings
+from sparsedp.fit.solve import exact_solution, private_solution
+from sparsedp.fit.stopped import after_charge
+from sparsedp.privacy import PrivacyRecord
+
+
+def private_fit(settings: Settings, problem: Problem) -> tuple[Coefficients, PrivacyRecord]:
+    """Plan, charge, solve and write the record; then let go of the records.
+
+    Parameters
+    ----------
+    settings : Settings
+    problem : Problem
+        Private. Its records are closed, whatever happens.
+
+    Notes
+    -----
+    *Privacy.* Whatever can be refused is refused by the plan: nothing is charged then. The charge
+    comes before the first noise. The record says what was charged.
+    """
+    with closing(problem.data) as data:
+        plan = planned(settings, problem)  # raises if anything is impossible
+        if math.isinf(settings.epsilon):
+            return _exact_fit(settings, problem, plan)
+        budget, stream = plan.budget(settings.epsilon, settings.delta), settings.stream()
+        record = private_record(settings, problem, plan.public, budget, seeded=stream.seeded)
+        warn_about_noise(plan.public, budget, record)  # raises where users make errors of warnings
+        record = charge(settings, record, data)  # raises if the ledger has not enough left
+
+        progress = Progress(budget.n_releases, settings.verbose)
+        data.watched(progress.reading)
+        solution = after_charge(
+            lambda: private_solution(plan, budget, data, stream, progress)  # noise: here only
+        )
+        finish(settings, record, solution.weights)
+        record = replace(record, notes=(*solution.notes, *record.notes))
+        return Coefficients.of(solution, problem), record
+
+
+def _exact_fit(
+    settings: Settings, problem: Problem, plan: Plan
+) -> tuple[Coefficients, PrivacyRecord]:
+    """Without privacy there is nothing to charge, and the record says so."""
+    if settings.ledger is not None:
+        raise ValueError("a fit with infinite epsilon cannot draw from a ledger")
+    progress = Progress(None, settings.verbose)
+    problem.data.watched(progress.reading)
+    solution = exact_solution(plan, problem.data, progress)
+    return Coefficients.of(solution, problem), exact_record(settings, problem, plan.public)

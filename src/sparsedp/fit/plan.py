@@ -1,0 +1,90 @@
+"""What a fit will ask for and what noise that takes: all of it public, none of it charged yet."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparsedp.fit.problem import Problem
+from sparsedp.fit.settings import Settings
+from sparsedp.fit.start import initial_weights
+from sparsedp.fit.warned import warn_caller
+from sparsedp.losses import Loss
+from sparsedp.privacy import (
+    Budget,
+    PrivacyRecord,
+    PublicFacts,
+    PublishedSchedule,
+    Schedule,
+    UnprovenGuarantee,
+)
+from sparsedp.privacy.account.feasibility import TooFewRecords, records_needed, shortage
+from sparsedp.solvers import Solver
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A solver, and what it said that it will ask for before it sees a record."""
+
+    solver: Solver
+    loss: Loss
+    public: PublicFacts
+    schedule: Schedule | PublishedSchedule
+
+    @classmethod
+    def of(cls, solver: Solver, loss: Loss, public: PublicFacts) -> "Plan":
+        """Ask the solver; it raises ValueError for impossible settings."""
+        return cls(solver, loss, public, solver.schedule(public))
+
+    def budget(self, epsilon: float, delta: float) -> Budget:
+        """A fresh budget, enough for one fit: the schedule with noise that costs so much."""
+        return Budget(self.schedule, epsilon=epsilon, delta=delta, neighbors=self.public.neighbors)
+
+
+def planned(settings: Settings, problem: Problem) -> Plan:
+    """The plan of a fit; raises ValueError for whatever is known beforehand to be impossible."""
+    public = public_facts(settings, problem)
+    if public.n_records == 0:
+        raise ValueError("there are no records, which is public under neighbors='replace_one'")
+    return Plan.of(settings.solver, problem.loss, public)
+
+
+def public_facts(settings: Settings, problem: Problem) -> PublicFacts:
+    """What the solver may know; raises if more features are asked for than there are."""
+    data, loss = problem.data, problem.loss
+    d = data.n_features
+    if settings.n_nonzero is not None and settings.n_nonzero > d:
+        raise ValueError(
+            f"n_nonzero={settings.n_nonzero} is more than the {d} features of the data"
+        )
+    return PublicFacts(
+        n_features=d,
+        n_nonzero=settings.n_nonzero or min(d, max(1, round(1.5 * math.sqrt(d)))),
+        n_outputs=loss.n_outputs,
+        intercept=data.intercept,
+        neighbors=settings.neighbors,
+        n_records=data.n_records if settings.neighbors == "replace_one" else None,
+        row_norm=data.bounds.row_norm,
+        half_width=float(np.median(data.unit_map.half_width)),
+        loss=loss,
+        initial_weights=initial_weights(settings.initial_model, problem),
+    )
+
+
+def warn_about_noise(public: PublicFacts, budget: Budget, record: PrivacyRecord) -> None:
+    """Say what users must know before they pay: noise that proves less, too few records."""
+    if budget.calibration == "published":
+        warn_caller(
+            f"published calibration: the paper claims epsilon={record.epsilon:g}; what we can "
+            f"prove is epsilon={record.proven_epsilon:.4g} at delta={record.delta:g} under "
+            f"{record.neighbors}. Use calibration='sound' for a proven guarantee",
+            UnprovenGuarantee,
+        )
+    needed = records_needed(budget.events, public)
+    # Only where the number of records is public: a warning is seen by others than the holder.
+    if public.n_records is not None and public.n_records < needed:
+        warn_caller(
+            f"{shortage(needed, public)} Here are {public.n_records}: use more records, a larger "
+            "epsilon or fewer features",
+            TooFewRecords,
+        )

@@ -1,0 +1,66 @@
+"""The kinds of targets there are: labels, and numbers within limits."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Classes:
+    """Labels, one per record.
+
+    Parameters
+    ----------
+    classes : tuple
+        In the order of their codes.
+    from_data : bool
+        Whether they were found in the records, which then are not private.
+    """
+
+    classes: tuple[object, ...]
+    from_data: bool = False
+
+    @property
+    def bounds(self) -> None:
+        """There are none."""
+
+    @property
+    def interval(self) -> None:
+        """Margins are log odds."""
+
+    def declared(self) -> dict[str, object]:
+        """For the record."""
+        return {"classes": list(self.classes), "classes_from_data": self.from_data}
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Numbers within public limits, which solvers see as [-1, 1].
+
+    Parameters
+    ----------
+    bounds : (float, float)
+    """
+
+    bounds: tuple[float, float]
+
+    @classmethod
+    def within(cls, bounds: tuple[float, float], *, symmetric: bool) -> "Numbers":
+        """Limits as declared, or widened to be symmetric about zero."""
+        low, high = bounds
+        if symmetric:
+            low, high = -max(abs(low), abs(high)), max(abs(low), abs(high))
+        return cls((low, high))
+
+    @property
+    def classes(self) -> None:
+        """There are none."""
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The limits."""
+        low, high = self.bounds
+        return float(low), float(high)
+
+    def declared(self) -> dict[str, object]:
+        """For the record."""
+        low, high = self.interval
+        return {"lower": low, "upper": high}

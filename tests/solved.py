@@ -1,0 +1,44 @@
+"""Solvers on records behind the gate, through the one door there is (sparsedp.fit.solve)."""
+
+from typing import Any
+
+from sparsedp.audit.replay import Query, RecordingCurator
+from sparsedp.fit import Plan
+from sparsedp.fit.solve import door, private_solution
+from sparsedp.mechanisms import KeyStream
+from sparsedp.privacy import Budget, PublicFacts
+from sparsedp.solvers import Solution, Solver
+
+
+def solved(
+    solver: Solver,
+    data: Any,
+    loss: Any,
+    public: PublicFacts,
+    *,
+    epsilon: float,
+    seed: int,
+    delta: float = 1e-6,
+) -> Solution:
+    """A private fit; raises unless what was released is what was scheduled."""
+    plan = Plan.of(solver, loss, public)
+    stream = KeyStream.from_seed(seed)
+    return private_solution(plan, plan.budget(epsilon, delta), data, stream)
+
+
+def recorded(
+    solver: Solver,
+    data: Any,
+    loss: Any,
+    public: PublicFacts,
+    *,
+    epsilon: float,
+    seed: int,
+    delta: float = 1e-6,
+) -> tuple[Solution, list[Query], Budget]:
+    """The same, with its queries and its budget."""
+    budget = Plan.of(solver, loss, public).budget(epsilon, delta)
+    with door(budget, public, KeyStream.from_seed(seed)) as curator:
+        recording = RecordingCurator(curator)
+        solution = solver.solve(data, loss, recording)
+    return solution, recording.queries, budget

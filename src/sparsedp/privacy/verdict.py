@@ -150,20 +150,8 @@ def _level(
     record: Mapping[str, Any], counted: float, doubt: str | None
 ) -> tuple[Level, tuple[str, ...]]:
     """The worst level that applies, and all reasons."""
-    found: list[tuple[Level, str]] = []
     epsilon, delta = float(record["epsilon"]), float(record["delta"])
-    if doubt is not None:
-        found.append(("contradicted", doubt + "."))
-    elif record["calibration"] not in ("sound", "published"):
-        found.append(("contradicted", "How the noise was set is not known."))
-    elif record["calibration"] == "sound" and not counted <= epsilon * (1 + ROUNDING):
-        found.append(
-            (
-                "contradicted",
-                f"The listed releases cost epsilon = {counted:.4g}, more than the stated "
-                f"{epsilon:g}: the record is damaged or was changed.",
-            )
-        )
+    found = _contradictions(record, counted, doubt)
     if record["seeded"]:
         found.append(
             (
@@ -192,22 +180,42 @@ def _level(
             )
         )
     if made_by_0_1(record):
-        walked = record["solver"].get("name") in WALKS and record["solver"].get("mode") != "full"
-        found.append(
-            (
-                "advisory",
-                "Made by sparsedp 0.1, see the advisories in CHANGELOG.md: "
-                + (
-                    "this solver's noise could be wrong, so that the guarantee may not hold."
-                    if walked
-                    else "for some kinds of tables, labels and grids the guarantee does not hold, "
-                    "and the file does not show whether this was one."
-                ),
-            )
-        )
+        found.append(("advisory", _advisory(record)))
     found += _beyond(max(epsilon, counted) if doubt is None else epsilon, delta)
     levels: list[Level] = ["private", *(level for level, _ in found)]
     return max(levels, key=list(HEADLINES).index), tuple(reason for _, reason in found)
+
+
+def _contradictions(
+    record: Mapping[str, Any], counted: float, doubt: str | None
+) -> list[tuple[Level, str]]:
+    """Whether the listed releases prove what is stated."""
+    epsilon = float(record["epsilon"])
+    if doubt is not None:
+        return [("contradicted", doubt + ".")]
+    if record["calibration"] not in ("sound", "published"):
+        return [("contradicted", "How the noise was set is not known.")]
+    if record["calibration"] == "sound" and not counted <= epsilon * (1 + ROUNDING):
+        return [
+            (
+                "contradicted",
+                f"The listed releases cost epsilon = {counted:.4g}, more than the stated "
+                f"{epsilon:g}: the record is damaged or was changed.",
+            )
+        ]
+    return []
+
+
+def _advisory(record: Mapping[str, Any]) -> str:
+    """What is known about a fit by version 0.1."""
+    if record["solver"].get("name") in WALKS and record["solver"].get("mode") != "full":
+        why = "this solver's noise could be wrong, so that the guarantee may not hold."
+    else:
+        why = (
+            "for some kinds of tables, labels and grids the guarantee does not hold, and the file "
+            "does not show whether this was one."
+        )
+    return f"Made by sparsedp 0.1, see the advisories in CHANGELOG.md: {why}"
 
 
 def labels_from_data(record: Mapping[str, Any]) -> bool:

@@ -1,8 +1,6 @@
 """A privacy budget that several fits draw from, also from several processes."""
 
 import atexit
-import hashlib
-import hmac
 import json
 import math
 import os
@@ -31,7 +29,7 @@ from sparsedp.privacy.ledger.refusals import (
 )
 from sparsedp.privacy.ledger.rules import Rule, UnionRule
 from sparsedp.privacy.ledger.state import WEIGHTS, State, first_line, plain
-from sparsedp.privacy.ledger.store import Store, append
+from sparsedp.privacy.ledger.store import Store, append, note_fingerprint
 from sparsedp.privacy.ledger.sums import text_of
 from sparsedp.privacy.neighbors import Neighbors
 
@@ -181,9 +179,7 @@ class Ledger:
                 raise overspent(state, epsilon, delta)
             append(db, line)
             if digest is not None:
-                key = bytes.fromhex(state.first["key"])
-                fingerprint = hmac.new(key, digest, hashlib.sha256).hexdigest()
-                db.execute("INSERT INTO fingerprints VALUES (?, ?)", (line.line, fingerprint))
+                note_fingerprint(db, line, state.first["key"], digest)
         return self._noted(Receipt(state.id, line.line, line.hash))
 
     def finish(self, receipt: Receipt, fingerprint: str) -> Receipt:

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from sparsedp import SparseLinearRegression, SparseLogisticRegression
-from sparsedp.audit.replay import RecordingCurator, ScriptedCurator
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.synthetic import hoseinpour, wang_gu
 from sparsedp.losses import Logistic
-from sparsedp.mechanisms import KeyStream, NoisyCurator
+from sparsedp.mechanisms import KeyStream, NoisyCurator, recording
+from sparsedp.mechanisms.scripted import Scripted, ScriptedCurator
 from sparsedp.privacy import Budget, PublicFacts, UnprovenGuarantee
 from sparsedp.solvers import IGHT, NoisyGD
 
@@ -36,10 +36,10 @@ def records(n=N, d=D, seed=3):
 def recorded(solver, neighbors, epsilon, delta, data):
     public = facts(neighbors)
     budget = Budget(solver.schedule(public), epsilon=epsilon, delta=delta, neighbors=neighbors)
-    curator = RecordingCurator(NoisyCurator(budget, public, KeyStream.from_seed(7)))
+    curator, queries = recording.recorded(NoisyCurator(budget, public, KeyStream.from_seed(7)))
     solver.solve(data, Logistic(), curator)
     curator.curator.close()
-    return curator.queries
+    return queries
 
 
 def test_ight_noise_is_that_of_remark_5_3():
@@ -102,9 +102,10 @@ def test_a_replaced_record_moves_ight_by_twice_the_stated_number():
         X = np.random.default_rng(1).uniform(-1, 1, (N, D))
         X[0] = np.append(first, np.ones(D - 1))
         y = np.append(label, np.random.default_rng(2).integers(0, 2, N - 1))
-        curator = RecordingCurator(ScriptedCurator(facts("replace_one"), list(answers)))
+        script = ScriptedCurator(facts("replace_one"), Scripted(list(answers)))
+        curator, queries = recording.recorded(script)
         solver.solve(Dataset.clip(X, y, Bounds(-1, 1)), Logistic(), curator)
-        asked.append(curator.queries)
+        asked.append(queries)
     moved = asked[0][1].movement(asked[1][1]) / math.sqrt(D + 1)
     assert 1.99 < moved <= 2 + 1e-9
 
@@ -120,9 +121,9 @@ def test_clipping_the_mean_leaves_one_record_unbounded():
     for label in (0, 1):
         data = Dataset.clip(X, np.append(label, pairs), Bounds(-1, 1))
         budget = Budget(solver.schedule(public), epsilon=1.0, delta=1e-5, neighbors="replace_one")
-        curator = RecordingCurator(NoisyCurator(budget, public, KeyStream.from_seed(1)))
+        curator, queries = recording.recorded(NoisyCurator(budget, public, KeyStream.from_seed(1)))
         solver.solve(data, Logistic(), curator)
-        asked.append(curator.queries[0])
+        asked.append(queries[0])
         assert np.linalg.norm(asked[-1].values) <= clip * (1 + 1e-12)
     assert asked[0].movement(asked[1]) / (2 * clip / n) == pytest.approx(n)
 

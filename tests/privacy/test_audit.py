@@ -29,9 +29,10 @@ from sparsedp.audit.neighbours import cancelling_pair, dataset, flipped_label_pa
 from sparsedp.audit.targets import LOSSES, brisk, published, registered, screening_pair
 from sparsedp.cli import main
 from sparsedp.losses import Logistic, Multinomial, Squared
-from sparsedp.mechanisms import NoiselessCurator, NoisyCurator
+from sparsedp.mechanisms import Answers, NoiselessCurator, NoisyCurator
 from sparsedp.privacy import (
     Budget,
+    Charges,
     Count,
     Perturb,
     Schedule,
@@ -247,16 +248,27 @@ def test_the_compact_walk_keeps_records_in_their_box():
     assert result.movement <= 1
 
 
+@dataclass(frozen=True)
+class Generous:
+    """Draws the noise of another budget than the one that is charged."""
+
+    real: Answers
+    other: Charges
+    noiseless = False
+
+    def quick(self, walk):
+        return self.real.quick(walk)
+
+    def answer(self, question, event, name):
+        generous = self.other.charge(question.paid_by, question.amount(event), name)
+        return self.real.answer(question, generous, name)
+
+
 def leaky_door(budget, public, stream):
     """A door whose sampler draws the noise of ten times the budget, whatever the ledger says."""
     generous = Budget(budget.schedule, epsilon=20.0, delta=budget.delta, neighbors=public.neighbors)
-
-    class Leaky(NoisyCurator):
-        def select_along(self, walk, count, *, name=None):
-            budget.charge_selections(count, name)
-            return super().select_along(walk, count, name=name)
-
-    return Leaky(generous, public, stream)
+    honest = NoisyCurator(budget, public, stream)
+    return replace(honest, answers=Generous(honest.answers, generous.charges))
 
 
 def test_a_broken_sampler_is_convicted_by_events():

@@ -9,12 +9,12 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit, softmax
 from sklearn.linear_model import LogisticRegression, Ridge
 
-from sparsedp.audit.replay import RecordingCurator
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.synthetic import sparse_glm
 from sparsedp.losses import Logistic, Squared
 from sparsedp.mechanisms import KeyStream, NoiselessCurator, NoisyCurator
+from sparsedp.mechanisms.recording import recorded
 from sparsedp.mechanisms.samplers.linear import (
     gamma_linear_term,
     gaussian_linear_term,
@@ -380,10 +380,10 @@ class TestSolver:
         margins = peer.fit(ones, y).decision_function(ones)
         np.testing.assert_allclose(data.matvec(w), margins, atol=1e-5)
         budget = Budget(solver.schedule(public), epsilon=8.0, delta=1e-6, neighbors="add_remove")
-        door = RecordingCurator(NoisyCurator(budget, public, KeyStream.from_seed(1)))
+        door, queries = recorded(NoisyCurator(budget, public, KeyStream.from_seed(1)))
         short = Dataset.clip(X, y, Bounds(0, 1, row_norm=2.0), classes=(0, 1))
         solver.solve(short, Logistic(), door)
-        assert door.queries[0].declared.add_remove == pytest.approx(math.sqrt(5))
+        assert queries[0].declared.add_remove == pytest.approx(math.sqrt(5))
 
     def test_starts_from_a_public_model(self):
         """With no data to speak of, the public model is the answer, in either coordinates."""

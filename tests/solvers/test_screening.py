@@ -5,12 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from sparsedp.audit.replay import RecordingCurator
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.synthetic import sparse_glm
 from sparsedp.losses import Logistic, Multinomial, Squared
 from sparsedp.mechanisms import KeyStream, NoiselessCurator, NoisyCurator
+from sparsedp.mechanisms.recording import recorded
 from sparsedp.privacy import Budget, PublicFacts
 from sparsedp.solvers import FrankWolfe, NoisyMinScreening, ScreenedFrankWolfe
 from sparsedp.solvers.frank_wolfe.screening_rule import ScreeningRule, column_norms
@@ -233,9 +233,9 @@ def test_sound_noise_drowns_the_rule(neighbors):
     n_screened = 0
     for seed in range(20):
         budget = Budget(solver.schedule(public), epsilon=2.0, delta=1e-6, neighbors=neighbors)
-        curator = RecordingCurator(NoisyCurator(budget, public, KeyStream.from_seed(seed)))
+        curator, queries = recorded(NoisyCurator(budget, public, KeyStream.from_seed(seed)))
         solver.solve(data, loss, curator)
-        (noisy,) = [q.answer for q in curator.queries if q.values.shape == (40,)]
+        (noisy,) = [q.answer for q in queries if q.values.shape == (40,)]
         n_screened += int((noisy < 0).sum())
     assert abs(n_screened / 800 - 0.5) < 0.1 + 6 * math.sqrt(0.25 / 800)
 

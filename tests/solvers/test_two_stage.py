@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from sparsedp.audit.replay import RecordingCurator
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.synthetic import sparse_glm
 from sparsedp.losses import Logistic, Squared
 from sparsedp.mechanisms import KeyStream, NoiselessCurator, NoisyCurator
+from sparsedp.mechanisms.recording import recorded
 from sparsedp.privacy import Budget, PublicFacts
 from sparsedp.solvers import FrankWolfe, ObjectivePerturbation, TwoStage
 from tests.cases import LOSSES, public_facts, random_table
@@ -25,10 +25,10 @@ def fit(solver, data, loss, public, epsilon=8.0, seed=1):
         solver.schedule(public), epsilon=epsilon, delta=1e-6, neighbors=public.neighbors
     )
     noisy = NoisyCurator(budget, public, KeyStream.from_seed(seed))
-    curator = RecordingCurator(noisy)
+    curator, queries = recorded(noisy)
     solution = solver.solve(data, loss, curator)
     noisy.close()
-    return solution.weights, {query.kind: query for query in curator.queries}, budget
+    return solution.weights, {query.kind: query for query in queries}, budget
 
 
 @pytest.mark.parametrize(

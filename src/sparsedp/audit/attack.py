@@ -22,16 +22,13 @@ from sparsedp.audit.lower_bound import (
     epsilon_from_losses,
 )
 from sparsedp.audit.neighbours import Pair
-from sparsedp.audit.replay import (
-    ControlFlowChanged,
-    Query,
-    RecordingCurator,
-    ScriptedCurator,
-    largest_movements,
-)
+from sparsedp.audit.replay import largest_movements
 from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Loss
 from sparsedp.mechanisms import Curator, KeyStream, NoisyCurator
+from sparsedp.mechanisms.questions.question import Query
+from sparsedp.mechanisms.recording import recorded
+from sparsedp.mechanisms.scripted import ControlFlowChanged, Scripted, ScriptedCurator
 from sparsedp.privacy import Budget, PublicFacts
 from sparsedp.solvers import Solution, Solver
 
@@ -135,26 +132,24 @@ class Attack:
     def record(self, data: Dataset, seed: bytes) -> tuple[Solution, list[Query], Budget]:
         """One private fit whose queries are kept."""
         budget = self.budget()
-        curator = RecordingCurator(
-            self.door(budget, self.pair.public(self.loss), KeyStream.from_seed(seed))
-        )
+        public = self.pair.public(self.loss)
+        curator, queries = recorded(self.door(budget, public, KeyStream.from_seed(seed)))
         solution = self.solver.solve(data, self.loss, curator)
-        return solution, curator.queries, budget
+        return solution, queries, budget
 
     def replay(self, data: Dataset, answers: list[Any]) -> tuple[Solution, list[Query]]:
         """The same fit on other data, with the recorded answers."""
-        script = ScriptedCurator(self.pair.public(self.loss), list(answers))
-        curator = RecordingCurator(script)
+        script = Scripted(list(answers))
+        curator, queries = recorded(ScriptedCurator(self.pair.public(self.loss), script))
         solution = self.solver.solve(data, self.loss, curator)
-        if script.answers:
-            raise ControlFlowChanged("less was asked than the script has answers for")
-        return solution, curator.queries
+        script.close()
+        return solution, queries
 
     def run(self, seed: bytes, *, on_other: bool = False) -> Run:
         """One private fit on one table, replayed on its neighbor."""
         pair = self.pair.swapped() if on_other else self.pair
         solution, queries, budget = self.record(pair.one, seed)
-        budget.close()
+        budget.charges.close()
         try:
             again, asked = self.replay(pair.other, [query.answer for query in queries])
             movements = largest_movements(queries, asked, pair.neighbors)

@@ -117,7 +117,7 @@ def _fitted(
             stacklevel=4,
         )
     record = charge(settings, record, data)
-    progress = Progress(budget.n_releases, settings.verbose)
+    progress = Progress(budget.charges.n_releases, settings.verbose)
     curator = NoisyCurator(budget, public, stream, progress)
     data.watched(progress.reading)
 

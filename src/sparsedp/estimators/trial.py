@@ -13,7 +13,8 @@ from sparsedp.estimators.settings import Settings
 from sparsedp.losses import Logistic, Loss, Multinomial
 from sparsedp.mechanisms import KeyStream, NoisyCurator
 from sparsedp.privacy import (
-    Budget,
+    Charges,
+    Event,
     Perturb,
     PublicFacts,
     Schedule,
@@ -21,7 +22,6 @@ from sparsedp.privacy import (
     zcdp_rho,
 )
 from sparsedp.privacy.account.repeat import events_at
-from sparsedp.privacy.events import Event
 from sparsedp.solvers import Solution
 
 SCORE = Schedule((Perturb(name="score"),))
@@ -89,10 +89,10 @@ class Trial:
     @np.errstate(all="ignore")  # no record may end a trial, whatever the caller wants of NumPy
     def run(self, stream: KeyStream) -> tuple[Solution, float]:
         """A model and its noisy score; a record takes part in one of the two only."""
-        curator = NoisyCurator(Budget.of(self.schedule, self.events), self.public, stream)
+        curator = NoisyCurator(Charges(self.schedule, self.events), self.public, stream)
         solution = self.problem.settings.solver.solve(self.training, self.problem.loss, curator)
         curator.close()
-        curator = NoisyCurator(Budget.of(SCORE, self.score_events), self.public, stream)
+        curator = NoisyCurator(Charges(SCORE, self.score_events), self.public, stream)
         score = curator.perturb(np.array([self._score(solution)]), ONE_RECORD)[0]
         curator.close()
         return solution, float(score)

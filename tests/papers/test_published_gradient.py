@@ -38,7 +38,7 @@ def recorded(solver, neighbors, epsilon, delta, data):
     budget = Budget(solver.schedule(public), epsilon=epsilon, delta=delta, neighbors=neighbors)
     curator, queries = recording.recorded(NoisyCurator(budget, public, KeyStream.from_seed(7)))
     solver.solve(data, Logistic(), curator)
-    curator.curator.close()
+    curator.close()
     return queries
 
 

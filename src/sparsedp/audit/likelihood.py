@@ -27,6 +27,7 @@ from sparsedp.privacy import (
     Neighbors,
     PureMinima,
     PureReleases,
+    Selections,
 )
 
 _CUTS = np.array([-64.0, -16.0, -4.0, 0.0, 4.0, 16.0, 64.0])
@@ -153,6 +154,8 @@ def _selection_loss(one: Query, other: Query, budget: Budget, neighbors: Neighbo
         points = (tuple((v / (event.scale * unit)).tolist()) for v in (own, its))
         p, q = (noisy_max_probability(scores, int(answers[0])) for scores in points)
         return math.log(max(p, 1e-300)) - math.log(max(q, 1e-300))
+    if not isinstance(event, Selections):
+        raise NoLikelihood(f"the probabilities of {type(event).__name__} are not known here")
     allowed = np.ones(one.values.size, dtype=bool)
     if one.excluded is not None:
         allowed[one.excluded] = False

@@ -1,12 +1,12 @@
 """Answers from a script, whatever is asked: what a solver does then cannot depend on data."""
 
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from sparsedp.mechanisms.curator import Curator
-from sparsedp.mechanisms.questions.question import Question
+from sparsedp.mechanisms.questions.question import Answer, Question
 from sparsedp.mechanisms.walk.protocol import Walk
 from sparsedp.privacy import Event, PublicFacts
 
@@ -21,7 +21,7 @@ class ControlFlowChanged(AssertionError):
 class Scripted:
     """Answers from a list, which it uses up."""
 
-    answers: list[Any]
+    answers: list[Answer]
 
     @property
     def noiseless(self) -> bool:
@@ -41,7 +41,7 @@ class Scripted:
         if self.answers:
             raise ControlFlowChanged("less was asked than the script has answers for")
 
-    def _next(self) -> Any:
+    def _next(self) -> Answer:
         if not self.answers:
             raise ControlFlowChanged("more was asked than the script has answers for")
         answer = self.answers.pop(0)

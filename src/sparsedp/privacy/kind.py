@@ -9,10 +9,8 @@ from typing import Any, ClassVar, Protocol
 
 from sparsedp.privacy.account.cost import Cost
 from sparsedp.privacy.neighbors import Neighbors
+from sparsedp.privacy.plain import Json
 from sparsedp.privacy.public import PublicFacts
-
-Json = dict[str, object]
-"""Plain data by name, as files hold it."""
 
 
 @dataclass(frozen=True, kw_only=True)

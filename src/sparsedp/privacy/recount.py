@@ -6,8 +6,9 @@ from functools import lru_cache
 
 from sparsedp.privacy.account.accountants import PrivacyProfile
 from sparsedp.privacy.events import event_from_dict, kind_of
-from sparsedp.privacy.kind import Claim, Json, Listed
+from sparsedp.privacy.kind import Claim, Listed
 from sparsedp.privacy.neighbors import NEIGHBORS
+from sparsedp.privacy.plain import Json
 
 MOST_EVENTS = 24
 """Lines that a list of releases may have: no solver asks for half of it."""

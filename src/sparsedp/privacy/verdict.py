@@ -5,10 +5,11 @@ statement and ``proven_epsilon`` are never looked at.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
+from sparsedp.privacy.plain import Parsed
 from sparsedp.privacy.recount import recounted_epsilon
 
 Level = Literal[
@@ -95,7 +96,7 @@ class Verdict:
         return self.level in ("private", "weak")
 
 
-def verdict_of(record: Mapping[str, Any]) -> Verdict:
+def verdict_of(record: Parsed) -> Verdict:
     """The verdict on a record.
 
     Parameters
@@ -146,9 +147,7 @@ WALKS = ("FrankWolfe", "Sparsifier", "Screened", "MultinomialLasso", "ScreenedFr
 EXACT = "Not private: the model was fitted without noise (epsilon is infinite)."
 
 
-def _level(
-    record: Mapping[str, Any], counted: float, doubt: str | None
-) -> tuple[Level, tuple[str, ...]]:
+def _level(record: Parsed, counted: float, doubt: str | None) -> tuple[Level, tuple[str, ...]]:
     """The worst level that applies, and all reasons."""
     epsilon, delta = float(record["epsilon"]), float(record["delta"])
     found = _contradictions(record, counted, doubt)
@@ -186,9 +185,7 @@ def _level(
     return max(levels, key=list(HEADLINES).index), tuple(reason for _, reason in found)
 
 
-def _contradictions(
-    record: Mapping[str, Any], counted: float, doubt: str | None
-) -> list[tuple[Level, str]]:
+def _contradictions(record: Parsed, counted: float, doubt: str | None) -> list[tuple[Level, str]]:
     """Whether the listed releases prove what is stated."""
     epsilon = float(record["epsilon"])
     if doubt is not None:
@@ -206,7 +203,7 @@ def _contradictions(
     return []
 
 
-def _advisory(record: Mapping[str, Any]) -> str:
+def _advisory(record: Parsed) -> str:
     """What is known about a fit by version 0.1."""
     if record["solver"].get("name") in WALKS and record["solver"].get("mode") != "full":
         why = "this solver's noise could be wrong, so that the guarantee may not hold."
@@ -218,13 +215,13 @@ def _advisory(record: Mapping[str, Any]) -> str:
     return f"Made by sparsedp 0.1, see the advisories in CHANGELOG.md: {why}"
 
 
-def labels_from_data(record: Mapping[str, Any]) -> bool:
+def labels_from_data(record: Parsed) -> bool:
     """Whether the label set was read from the records (files of before say taken_from_data)."""
     target = record["target"]
     return bool(target.get("classes_from_data", target.get("taken_from_data", False)))
 
 
-def made_by_0_1(record: Mapping[str, Any]) -> bool:
+def made_by_0_1(record: Parsed) -> bool:
     """Whether the record was written by a version whose fits did not always keep their word."""
     return str(record.get("versions", {}).get("sparsedp", "")).startswith("0.1")
 
@@ -253,7 +250,7 @@ def _beyond(epsilon: float, delta: float) -> list[tuple[Level, str]]:
     return found
 
 
-def _statement(record: Mapping[str, Any], level: Level, counted: float) -> str:
+def _statement(record: Parsed, level: Level, counted: float) -> str:
     epsilon, delta = float(record["epsilon"]), float(record["delta"])
     if level == "contradicted":
         return (
@@ -278,7 +275,7 @@ def _statement(record: Mapping[str, Any], level: Level, counted: float) -> str:
     return claim + "."
 
 
-def _promise(record: Mapping[str, Any], epsilon: float) -> str:
+def _promise(record: Parsed, epsilon: float) -> str:
     """Colder as epsilon grows; the unit is a record, because nothing is known about persons."""
     whom, delta = WHOM[record["neighbors"]], float(record["delta"])
     times = f"{float(f'{math.exp(epsilon):.3g}'):,.10g}" if epsilon < 20 else f"e^{epsilon:g}"

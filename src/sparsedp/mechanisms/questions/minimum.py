@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 
-from sparsedp.mechanisms.questions.question import Query, kept, unanswered
+from sparsedp.mechanisms.questions.question import Answer, Query, kept, unanswered
 from sparsedp.mechanisms.samplers.gaussian import gaussian_release
 from sparsedp.mechanisms.samplers.linear import (
     gamma_linear_term,
@@ -189,6 +189,6 @@ class Minimum:
         gradient = objective.gradient(answer)
         return [kept("minimize", gradient, declared, settings, name, answer, objective=objective)]
 
-    def scripted(self, following: Callable[[], Any]) -> np.ndarray:
+    def scripted(self, following: Callable[[], Answer]) -> np.ndarray:
         """The next answer."""
         return following()

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from sparsedp.mechanisms.questions.question import Query, kept
+from sparsedp.mechanisms.questions.question import Answer, Query, kept
 from sparsedp.privacy import Event, Sensitivity
 
 if TYPE_CHECKING:
@@ -60,6 +60,6 @@ class Partition:
         nothing = Sensitivity(add_remove=0.0, replace_one=0.0)
         return [kept("partition", np.zeros(1), nothing, (self.n_blocks,), None, answer)]
 
-    def scripted(self, following: Callable[[], Any]) -> np.ndarray:
+    def scripted(self, following: Callable[[], Answer]) -> np.ndarray:
         """The next answer; a record more gets a block too."""
         return np.resize(following(), self.n_records)

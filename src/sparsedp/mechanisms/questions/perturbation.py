@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from sparsedp.mechanisms.questions.question import Query, kept, unanswered
+from sparsedp.mechanisms.questions.question import Answer, Query, kept, unanswered
 from sparsedp.mechanisms.samplers.gaussian import gaussian_release
 from sparsedp.privacy import Event, GaussianReleases, Gaussians, Selections, Sensitivity
 
@@ -59,7 +59,7 @@ class Perturbation:
         declared, share = Sensitivity.of_sum(self.sensitivity), self.share
         return [kept("perturb", self.values, declared, (share,), name, answer, share=share)]
 
-    def scripted(self, following: Callable[[], Any]) -> np.ndarray:
+    def scripted(self, following: Callable[[], Answer]) -> np.ndarray:
         """The next answer."""
         return following()
 
@@ -109,7 +109,7 @@ class NoiseLevel:
         declared = Sensitivity.of_sum(self.sensitivity)
         return [kept("noise_level", np.zeros(1), declared, (self.share,), name, answer)]
 
-    def scripted(self, following: Callable[[], Any]) -> float:
+    def scripted(self, following: Callable[[], Answer]) -> float:
         """The next answer."""
         return following()
 

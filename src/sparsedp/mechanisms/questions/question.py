@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from sparsedp.mechanisms.questions.minimum import WatchedObjective
 
 A = TypeVar("A")
+Answer = Any
+"""An int, a float or an array, as the question has it."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +27,7 @@ class Query:
     declared: Sensitivity
     settings: tuple[Any, ...]
     """Everything else that was said: must not depend on the data."""
-    answer: Any
-    """A number or an array."""
+    answer: Answer
     excluded: np.ndarray | None = None
     name: str | None = None
     """The request of the schedule that it was charged to."""
@@ -83,7 +84,7 @@ class Question(Protocol[A]):
         """What an audit keeps of question and answer."""
         ...
 
-    def scripted(self, following: Callable[[], Any]) -> A:
+    def scripted(self, following: Callable[[], Answer]) -> A:
         """The answer, put together from the next ones of a script."""
         ...
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from sparsedp.mechanisms.questions.question import Query, kept, unanswered
+from sparsedp.mechanisms.questions.question import Answer, Query, kept, unanswered
 from sparsedp.mechanisms.samplers.linear import laplace_top_k
 from sparsedp.mechanisms.samplers.select import (
     exponential_mechanism,
@@ -84,7 +84,7 @@ class Selection:
         excluded = self.excluded
         return [kept("select", self.scores, declared, settings, name, answer, excluded=excluded)]
 
-    def scripted(self, following: Callable[[], Any]) -> int:
+    def scripted(self, following: Callable[[], Answer]) -> int:
         """The next answer."""
         return following()
 
@@ -147,6 +147,6 @@ class TopSelection:
         how = (declared, (self.count,), name, answer)
         return [kept("select_many", self.scores, *how, excluded=excluded)]
 
-    def scripted(self, following: Callable[[], Any]) -> np.ndarray:
+    def scripted(self, following: Callable[[], Answer]) -> np.ndarray:
         """The next answer."""
         return following()

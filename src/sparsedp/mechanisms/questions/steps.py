@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from sparsedp.mechanisms.questions.question import Query, kept, unanswered
+from sparsedp.mechanisms.questions.question import Answer, Query, kept, unanswered
 from sparsedp.mechanisms.questions.selection import SELECTING
 from sparsedp.mechanisms.walk.lazy import exponential_walk, laplace_walk, scores_along
 from sparsedp.mechanisms.walk.proposals import ExponentialNoise, LaplaceNoise
@@ -77,6 +77,6 @@ class Steps:
             for scores, vertex in zip(scores_along(self.walk, answer), answer, strict=True)
         ]
 
-    def scripted(self, following: Callable[[], Any]) -> np.ndarray:
+    def scripted(self, following: Callable[[], Answer]) -> np.ndarray:
         """The next answers, one per step."""
         return np.array([following() for _ in range(self.count)], dtype=np.int64)

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from sparsedp.mechanisms.questions.question import Query, kept, unanswered
+from sparsedp.mechanisms.questions.question import Answer, Query, kept, unanswered
 from sparsedp.mechanisms.samplers.count import noisy_count
 from sparsedp.privacy import Event, PureReleases, Sensitivity
 
@@ -62,6 +62,6 @@ class WholeNumber:
         declared = Sensitivity(add_remove=width, replace_one=width)
         return [kept("count", clipped, declared, (self.lower, self.upper), name, answer)]
 
-    def scripted(self, following: Callable[[], Any]) -> int:
+    def scripted(self, following: Callable[[], Answer]) -> int:
         """The next answer."""
         return following()

@@ -9,8 +9,9 @@ from dataclasses import asdict, dataclass
 from typing import ClassVar
 
 from sparsedp.privacy.account.cost import Cost, check_cost, check_count
-from sparsedp.privacy.kind import Claim, Json, NotTunable, Plan, Scale, Words
+from sparsedp.privacy.kind import Claim, NotTunable, Plan, Scale, Words
 from sparsedp.privacy.neighbors import Neighbors
+from sparsedp.privacy.plain import Json
 from sparsedp.privacy.public import PublicFacts
 
 

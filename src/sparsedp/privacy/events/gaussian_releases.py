@@ -12,8 +12,9 @@ from typing import ClassVar
 
 from sparsedp.privacy.account.cost import NOTHING_PROVEN, Cost, check_cost
 from sparsedp.privacy.events.laplace_selections import not_sound
-from sparsedp.privacy.kind import Claim, Json, Plan, Words
+from sparsedp.privacy.kind import Claim, Plan, Words
 from sparsedp.privacy.neighbors import Neighbors, Sensitivity
+from sparsedp.privacy.plain import Json
 from sparsedp.privacy.public import PublicFacts
 
 

@@ -10,8 +10,9 @@ from dataclasses import asdict, dataclass
 from typing import ClassVar
 
 from sparsedp.privacy.account.cost import Cost, check_cost
-from sparsedp.privacy.kind import Claim, Json, Plan, Scale, Words
+from sparsedp.privacy.kind import Claim, Plan, Scale, Words
 from sparsedp.privacy.neighbors import Sensitivity
+from sparsedp.privacy.plain import Json
 from sparsedp.privacy.public import PublicFacts
 from sparsedp.privacy.schedule import check_share
 

@@ -11,8 +11,9 @@ from typing import ClassVar
 
 from sparsedp.privacy.account.cost import Cost
 from sparsedp.privacy.events.selections import EULER, selection_lines
-from sparsedp.privacy.kind import Claim, Json, Plan, Words
+from sparsedp.privacy.kind import Claim, Plan, Words
 from sparsedp.privacy.neighbors import Neighbors, Sensitivity
+from sparsedp.privacy.plain import Json
 from sparsedp.privacy.public import PublicFacts
 
 

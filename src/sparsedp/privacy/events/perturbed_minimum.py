@@ -12,8 +12,9 @@ from typing import ClassVar
 
 from sparsedp.privacy.account.cost import Atoms, Cost, check_cost
 from sparsedp.privacy.account.objective import ROUNDING, minimum_atoms, pure_determinant
-from sparsedp.privacy.kind import Claim, Json, NotTunable, Plan, Scale, Words
+from sparsedp.privacy.kind import Claim, NotTunable, Plan, Scale, Words
 from sparsedp.privacy.neighbors import Neighbors, Sensitivity
+from sparsedp.privacy.plain import Json
 from sparsedp.privacy.public import PublicFacts
 from sparsedp.privacy.schedule import check_share
 

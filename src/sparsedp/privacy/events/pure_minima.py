@@ -12,8 +12,9 @@ from typing import ClassVar
 from sparsedp.privacy.account.cost import Cost, check_cost, check_count
 from sparsedp.privacy.account.objective import ROUNDING, pure_determinant
 from sparsedp.privacy.events.perturbed_minimum import check_regularization, linear_term
-from sparsedp.privacy.kind import Claim, Json, NotTunable, Plan, Scale, Words
+from sparsedp.privacy.kind import Claim, NotTunable, Plan, Scale, Words
 from sparsedp.privacy.neighbors import Neighbors
+from sparsedp.privacy.plain import Json
 from sparsedp.privacy.public import PublicFacts
 from sparsedp.privacy.schedule import check_number
 

@@ -10,7 +10,8 @@ from typing import ClassVar
 
 from sparsedp.privacy.account.cost import Cost
 from sparsedp.privacy.account.repeat import SHAPES, repeated_divergence, repeated_epsilon
-from sparsedp.privacy.kind import Claim, Json, Words
+from sparsedp.privacy.kind import Claim, Words
+from sparsedp.privacy.plain import Json
 
 
 @dataclass(frozen=True)

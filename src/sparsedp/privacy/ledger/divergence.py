@@ -14,8 +14,9 @@ from scipy.special import logsumexp
 
 from sparsedp.privacy.account.cost import Costly, DiscreteLoss
 from sparsedp.privacy.events import event_from_dict
-from sparsedp.privacy.kind import Claim, Json
+from sparsedp.privacy.kind import Claim
 from sparsedp.privacy.neighbors import Neighbors
+from sparsedp.privacy.plain import Json
 
 ROUNDING = 1e-9
 """Part added to every divergence, above the rounding errors in it."""

@@ -86,8 +86,10 @@ class Cost:
 
     def rho(self) -> float:
         """Concentrated cost: epsilon0^2 / 8 per selection, mu^2 / 2, epsilon^2 / 2 per pure one."""
-        if self.losses or self.alone is not None or self.infinite:
+        if self.losses:
             raise ValueError("no concentrated cost is known for a perturbed minimum")
+        if self.alone is not None or self.infinite:
+            raise ValueError("no concentrated cost is known for these releases")
         rho = self.mu**2 / 2
         for epsilon0, count in self.selections:
             rho += count * epsilon0**2 / 8

@@ -43,12 +43,17 @@ __all__ = [
     "kind_of",
 ]
 
-# fmt: off
 KINDS: tuple[type[Listed], ...] = (
-    Selections, Gaussians, PureReleases, PerturbedMinimum, PureMinima,
-    LaplaceSelections, GaussianReleases, LaplaceVotes, RepeatAndSelect,
+    Selections,
+    Gaussians,
+    PureReleases,
+    PerturbedMinimum,
+    PureMinima,
+    LaplaceSelections,
+    GaussianReleases,
+    LaplaceVotes,
+    RepeatAndSelect,
 )
-# fmt: on
 """All kinds that a file may hold. None is ever taken out."""
 
 

@@ -20,7 +20,7 @@ from unittest.mock import patch
 import numpy as np
 from pursuit import REGRESSIONS, prepared, scores
 
-from sparsedp.mechanisms import NoisyCurator
+from sparsedp.mechanisms import Curator
 from sparsedp.solvers.pursuit import bounds as pursuit_bounds
 from sparsedp.solvers.pursuit import plan as pursuit_plan
 from sparsedp.solvers.pursuit import pursuit
@@ -119,7 +119,7 @@ def score(cell, folder, runs):
     name, epsilon, variant = cell
     with ExitStack() as changes, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        changes.enter_context(patch.object(NoisyCurator, "close", lambda self: None))
+        changes.enter_context(patch.object(Curator, "close", lambda self: None))
         for owner, attribute, value in VARIANTS[variant]:
             changes.enter_context(patch.object(owner, attribute, value))
         return cell, scores(name, prepared(name, folder), epsilon, runs)

@@ -4,7 +4,7 @@ import itertools
 import statistics
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,7 +17,7 @@ from shapes import Shape, generate
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Logistic
-from sparsedp.mechanisms import KeyStream, NoisyCurator
+from sparsedp.mechanisms import Answers, Curator, KeyStream, NoisyCurator
 from sparsedp.privacy import Budget, PublicFacts
 from sparsedp.solvers import FrankWolfe
 from sparsedp.solvers.frank_wolfe.compact import compact_columns
@@ -70,17 +70,27 @@ class Records:
         return time.process_time() - start
 
 
-class TimedCurator(NoisyCurator):
-    """A door that remembers how long its steps took."""
+@dataclass
+class Timed:
+    """Answers that remember how long they took."""
 
-    walking = 0.0
+    answers: Answers
+    seconds: float = 0.0
+    noiseless: bool = False
 
-    def select_along(self, walk, count, *, name=None):
+    def quick(self, walk):
         """As it is, timed."""
         start = time.process_time()
-        chosen = super().select_along(walk, count, name=name)
-        self.walking += time.process_time() - start
-        return chosen
+        quick = self.answers.quick(walk)
+        self.seconds += time.process_time() - start
+        return quick
+
+    def answer(self, question, event, name):
+        """As it is, timed."""
+        start = time.process_time()
+        answer = self.answers.answer(question, event, name)
+        self.seconds += time.process_time() - start
+        return answer
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +114,7 @@ class Fit:
             calibration=NOISES[self.noise],
         )
 
-    def curator(self, seed: int) -> TimedCurator:
+    def curator(self, seed: int) -> Curator:
         """The door, its budget calibrated."""
         data = self.records.data
         public = PublicFacts(
@@ -121,7 +131,8 @@ class Fit:
             delta=1 / data.n_records,
             neighbors="add_remove",
         )
-        return TimedCurator(budget, public, KeyStream.from_seed(seed))
+        curator = NoisyCurator(budget, public, KeyStream.from_seed(seed))
+        return replace(curator, answers=Timed(curator.answers))
 
     def run(self, seed: int) -> np.ndarray:
         """The weights."""
@@ -142,7 +153,7 @@ class Fit:
             start = time.process_time()
             self.solver.solve(self.records.data, Logistic(), curator)
             spent += time.process_time() - start
-            walking += curator.walking
+            walking += curator.answers.seconds
             n_fits += 1
             if spent >= at_least:
                 break

@@ -20,7 +20,6 @@ from sparsedp.data.dataset import Dataset
 from sparsedp.data.synthetic import khanna_screening
 from sparsedp.losses import Logistic, Squared
 from sparsedp.mechanisms import KeyStream, NoiselessCurator, NoisyCurator
-from sparsedp.mechanisms.narrowed import NarrowedCurator
 from sparsedp.privacy import Budget, PublicFacts
 from sparsedp.solvers import Certificate, FrankWolfe, Screened
 
@@ -77,7 +76,7 @@ def certificates(task, neighbors, radius, runs, n_records):
         data, loss, _ = table(task, seed, n_records)
         curator = door(solver, public, seed)
         screen = solver.screen(data, loss, curator)
-        narrow = NarrowedCurator(curator, replace(public, n_features=70))
+        narrow = curator.narrowed(replace(public, n_features=70))
         fitted = solver.solver.solve(data.features(screen.kept), loss, narrow).weights
         weights = np.zeros(601)
         weights[np.append(screen.kept, 600)] = fitted

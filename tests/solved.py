@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from sparsedp.audit.replay import Query, RecordingCurator
 from sparsedp.fit import Plan
 from sparsedp.fit.solve import door, private_solution
-from sparsedp.mechanisms import KeyStream
+from sparsedp.mechanisms import KeyStream, recording
+from sparsedp.mechanisms.questions.question import Query
 from sparsedp.privacy import Budget, PublicFacts
 from sparsedp.solvers import Solution, Solver
 
@@ -39,6 +39,6 @@ def recorded(
     """The same, with its queries and its budget."""
     budget = Plan.of(solver, loss, public).budget(epsilon, delta)
     with door(budget, public, KeyStream.from_seed(seed)) as curator:
-        recording = RecordingCurator(curator)
-        solution = solver.solve(data, loss, recording)
-    return solution, recording.queries, budget
+        watched, queries = recording.recorded(curator)
+        solution = solver.solve(data, loss, watched)
+    return solution, queries, budget

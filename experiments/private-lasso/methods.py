@@ -24,6 +24,8 @@ class Remembered:
 
     weights: np.ndarray
 
+    needs = ()
+
     @property
     def caveats(self) -> tuple[str, ...]:
         """None: it is only counted."""

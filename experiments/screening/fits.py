@@ -1,6 +1,6 @@
 """The set and the fits of all experiments of Khanna et al. on private screening rules."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -14,7 +14,9 @@ from matplotlib.patches import Patch
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.synthetic import Task, khanna_screening
 from sparsedp.losses import Logistic, Loss, Squared
-from sparsedp.mechanisms import KeyStream, NoiselessCurator, NoisyCurator
+from sparsedp.mechanisms import Answers, KeyStream, NoiselessCurator, NoisyCurator
+from sparsedp.mechanisms.questions.perturbation import Perturbation
+from sparsedp.mechanisms.questions.selection import Selection
 from sparsedp.privacy import Budget, PublicFacts
 from sparsedp.solvers import (
     FrankWolfe,
@@ -79,20 +81,26 @@ def _drawn(
     return Drawn(data, Logistic(), made.weights != 0, 1.0)
 
 
-class MixedCurator:
-    """Answers some requests with noise and some without: to see which noise does the harm.
+@dataclass(frozen=True)
+class Mixed:
+    """Answers some questions with noise and some without: to see which noise does the harm.
 
     Nothing that comes out of it is private.
     """
 
+    noisy: Answers
+    exact: type
+    """The kind of question that is answered exactly."""
     noiseless = False
 
-    def __init__(self, noisy: NoisyCurator, *, exact: str) -> None:
-        """``exact`` is "select" or "perturb"."""
-        self.public = noisy.public
-        free = NoiselessCurator(noisy.public)
-        self.select = free.select if exact == "select" else noisy.select
-        self.perturb = free.perturb if exact == "perturb" else noisy.perturb
+    def quick(self, walk: Any) -> None:
+        """One by one."""
+
+    def answer(self, question: Any, event: Any, name: str | None) -> Any:
+        """Either way."""
+        if isinstance(question, self.exact):
+            return question.exact()
+        return self.noisy.answer(question, event, name)
 
 
 def rule(schedule: str, calibration: str, records: Drawn, settings: dict[str, Any]) -> Solver:
@@ -126,7 +134,10 @@ def curator(solver: Solver, records: Drawn, settings: dict[str, Any], seed: Any,
         neighbors="replace_one",
     )
     noisy = NoisyCurator(budget, records.public, KeyStream.from_seed(noise_seed(seed)))
-    return MixedCurator(noisy, exact=exact) if exact else noisy
+    if not exact:
+        return noisy
+    kinds = {"select": Selection, "perturb": Perturbation}
+    return replace(noisy, answers=Mixed(noisy.answers, kinds[exact]))
 
 
 def half_private_trials(settings: dict[str, Any]) -> list[dict[str, Any]]:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     )
     from sparsedp.privacy.account.feasibility import TooFewRecords
     from sparsedp.privacy.ledger import BudgetExceeded, Ledger, LedgerError
-    from sparsedp.privacy.published.published import UnprovenGuarantee
     from sparsedp.privacy.record import PrivacyRecord
+    from sparsedp.privacy.schedule import UnprovenGuarantee
 
 __version__ = "0.2.0"
 
@@ -32,7 +32,7 @@ _HOME = {
     "SparseLinearRegression": "sparsedp.estimators",
     "SparseLogisticRegression": "sparsedp.estimators",
     "TooFewRecords": "sparsedp.privacy.account.feasibility",
-    "UnprovenGuarantee": "sparsedp.privacy.published.published",
+    "UnprovenGuarantee": "sparsedp.privacy.schedule",
 }
 
 __all__ = [

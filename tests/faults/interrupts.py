@@ -23,8 +23,8 @@ import numpy as np
 from scipy import sparse
 
 from sparsedp import Bounds, SparseLogisticRegression
+from sparsedp.privacy import Schedule, Select
 from sparsedp.privacy.account.calibration import calibrate
-from sparsedp.privacy.schedule import Schedule, Select
 from sparsedp.solvers import BY_NAME
 
 LIMIT = 1.0

@@ -159,9 +159,13 @@ def test_a_search_costs_what_dp_accounting_says(distribution):
         event = {
             "name": "search",
             "event": "RepeatAndSelect",
+            "epsilon": 1.0,
+            "delta": 1e-6,
             "rho_per_trial": rho,
             "expected_trials": trials,
+            "noise_factor": 3.0,
             "distribution": distribution,
+            "n_candidates": 5,
         }
         found = of_events([event], alpha, "add_remove")
         accountant = RdpAccountant((alpha, *ORDERS))

@@ -204,10 +204,11 @@ def test_nothing_is_had_for_nothing(share):
 def test_shares_that_round_above_one_are_paid_for():
     budget, _ = curator(Perturb())
     shares = [1 / 3, 1 / 3, 1 / 3 + 1e-9]
-    spent = sum(budget.charge_gaussian(share) ** 2 for share in shares)
+    kinds, charges = (Gaussians,), budget.charges
+    spent = sum(charges.charge(kinds, share).mu_of(share) ** 2 for share in shares)
     assert spent <= budget.events[0].mu ** 2
     with pytest.raises(UnscheduledRelease, match="is left"):
-        budget.charge_gaussian(1e-8)
+        charges.charge(kinds, 1e-8)
 
 
 @dataclass

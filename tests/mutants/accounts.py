@@ -2,11 +2,16 @@
 
 from tests.mutants.mutant import Mutant
 
+COST = "src/sparsedp/privacy/account/cost.py"
 ACCOUNTANTS = "src/sparsedp/privacy/account/accountants.py"
 LOSSES = "src/sparsedp/privacy/account/loss_distribution.py"
 OBJECTIVE = "src/sparsedp/privacy/account/objective.py"
 CALIBRATE = "src/sparsedp/privacy/account/calibration.py"
 REPEAT = "src/sparsedp/privacy/account/repeat.py"
+SELECTIONS = "src/sparsedp/privacy/events/selections.py"
+GAUSSIANS = "src/sparsedp/privacy/events/gaussians.py"
+MINIMUM = "src/sparsedp/privacy/events/perturbed_minimum.py"
+PURE = "src/sparsedp/privacy/events/pure_minima.py"
 ACCOUNTING = ("tests/privacy/test_accounting.py",)
 MINIMA = ("tests/privacy/test_accounting.py::test_every_minimum_and_its_rounding_count",)
 PERTURBED = ("tests/privacy/test_objective_perturbation.py",)
@@ -16,27 +21,26 @@ TUNING = ("tests/privacy/test_tuning.py",)
 MUTANTS = [
     Mutant(
         ACCOUNTANTS,
-        "others = [minimum_atoms(event, tail) for event in minima[1:]]",
+        "others = [loss.atoms(tail) for loss in discrete[1:]]",
         "others = []",
         MINIMA,
     ),
     Mutant(
-        ACCOUNTANTS,
-        "mu = math.hypot(*gaussians, *(e.rounding_mu for e in minima), many_mu)",
-        "mu = math.hypot(*gaussians, many_mu)",
+        MINIMUM,
+        "return Cost(losses=(self,), mu=self.rounding_mu)",
+        "return Cost(losses=(self,))",
         MINIMA,
     ),
-    Mutant(ACCOUNTANTS, "count += groups.pop()[1]", "groups.pop()", ACCOUNTING),
+    Mutant(COST, "count += merged.pop()[1]", "merged.pop()", ACCOUNTING),
     Mutant(
-        ACCOUNTANTS,
-        "counts.get(event.epsilon, 0) + event.count",
-        "event.count",
+        COST,
+        "counts.get(epsilon, 0) + count",
+        "count",
         ACCOUNTING,
     ),
-    Mutant(
-        ACCOUNTANTS, "rho += count * epsilon0**2 / 8", "rho += count * epsilon0**2 / 16", TUNING
-    ),
-    Mutant(ACCOUNTANTS, "rho += mu**2 / 2", "rho += mu**2 / 4", TUNING),
+    Mutant(COST, "rho += count * epsilon0**2 / 8", "rho += count * epsilon0**2 / 16", TUNING),
+    Mutant(COST, "rho = self.mu**2 / 2", "rho = self.mu**2 / 4", TUNING),
+    Mutant(COST, "math.hypot(*(cost.mu for cost in parts))", "parts[0].mu", MINIMA),
     Mutant(
         LOSSES,
         "np.add.at(masses, node + 1, (1 - share) * atoms.masses)",
@@ -78,9 +82,9 @@ MUTANTS = [
     ),
     Mutant(CALIBRATE, "        if found <= delta:", "        if found <= 2 * delta:", CALIBRATION),
     Mutant(
-        CALIBRATE,
-        "    return PureMinima(each, request.count, left / reach,",
-        "    return PureMinima(each, request.count, left,",
+        PURE,
+        "return PureMinima(each, self.count, left / reach,",
+        "return PureMinima(each, self.count, left,",
         PERTURBED,
     ),
     Mutant(
@@ -89,8 +93,7 @@ MUTANTS = [
         "        if repeated_epsilon(middle, delta, expected_trials, distribution) <= 1.1 * epsilon:",
         TUNING,
     ),
-    Mutant(REPEAT, "math.sqrt(8 * part / count)", "math.sqrt(8 * part)", TUNING),
-    Mutant(
-        REPEAT, "math.sqrt(2 * share / schedule.total_share * rho)", "math.sqrt(2 * rho)", TUNING
-    ),
+    Mutant(SELECTIONS, "math.sqrt(8 * rho / self.count)", "math.sqrt(8 * rho)", TUNING),
+    Mutant(GAUSSIANS, "Gaussians(math.sqrt(2 * rho))", "Gaussians(2 * math.sqrt(rho))", TUNING),
+    Mutant(REPEAT, "request.at_rho(request.share / total * rho)", "request.at_rho(rho)", TUNING),
 ]

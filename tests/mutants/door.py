@@ -3,71 +3,82 @@
 from tests.mutants.mutant import Mutant
 
 NOISY = "src/sparsedp/mechanisms/noisy.py"
-BUDGET = "src/sparsedp/privacy/budget.py"
+MINIMUM = "src/sparsedp/mechanisms/questions/minimum.py"
+SELECTION = "src/sparsedp/mechanisms/questions/selection.py"
+DOOR = "src/sparsedp/mechanisms/curator.py"
+CHARGES = "src/sparsedp/privacy/charges.py"
+GAUSSIANS = "src/sparsedp/privacy/events/gaussians.py"
 CURATOR = ("tests/mechanisms/test_curator.py",)
 
 MUTANTS = [
     Mutant(
-        NOISY,
+        MINIMUM,
         "off = 2 * (tolerance + slip)",
         "off = 0.02 * (tolerance + slip)",
         CURATOR,
     ),
     Mutant(
-        NOISY,
+        MINIMUM,
         "tolerance = MINIMUM_TOLERANCE * reach",
         "tolerance = 2000 * MINIMUM_TOLERANCE * reach",
         CURATOR,
     ),
-    Mutant(NOISY, "regularization, tolerance / 2\n", "regularization, 2 * tolerance\n", CURATOR),
+    Mutant(MINIMUM, "regularization, tolerance / 2\n", "regularization, 2 * tolerance\n", CURATOR),
     Mutant(
-        NOISY,
+        MINIMUM,
         "regularization = objective.curvature / event.ratio",
         "regularization = objective.curvature / (2 * event.ratio)",
         CURATOR,
     ),
     Mutant(
-        NOISY,
-        "shift = Sensitivity.of_sum(reach).under(self.public.neighbors)",
+        MINIMUM,
+        "shift = Sensitivity.of_sum(reach).under(noise.neighbors)",
         "shift = reach",
         CURATOR,
     ),
     Mutant(
-        NOISY,
-        "laplace_release(weights, off, event.rounding_epsilon, self._stream)",
-        "laplace_release(weights, off / 3, event.rounding_epsilon, self._stream)",
+        MINIMUM,
+        "laplace_release(weights, off, event.rounding_epsilon, stream)",
+        "laplace_release(weights, off / 3, event.rounding_epsilon, stream)",
         CURATOR,
     ),
     Mutant(
         NOISY,
-        "return declared.under(self.public.neighbors) * SUMMATION_SLACK",
+        "return declared.under(self.neighbors) * SUMMATION_SLACK",
         "return declared.add_remove * SUMMATION_SLACK",
         CURATOR,
     ),
     Mutant(
         NOISY,
-        "return Sensitivity.of_scores(reach).under(self.public.neighbors) * SUMMATION_SLACK",
+        "return Sensitivity.of_scores(reach).under(self.neighbors) * SUMMATION_SLACK",
         "return Sensitivity.of_scores(reach).add_remove * SUMMATION_SLACK",
         CURATOR,
     ),
     Mutant(
-        NOISY,
-        "event = self._budget.charge_selections(count, name)\n        assert not isinstance(event, LaplaceSelections)",
-        "event = self._budget.charge_selections(1, name)\n        assert not isinstance(event, LaplaceSelections)",
+        SELECTION,
+        'One selection per candidate."""\n        return self.count',
+        'One selection per candidate."""\n        return 1',
         CURATOR,
     ),
-    Mutant(BUDGET, "if not amount > 0 or ", "if ", CURATOR),
-    Mutant(BUDGET, "> limit + ROUNDING:", "> 2 * limit + ROUNDING:", CURATOR),
-    Mutant(BUDGET, "        self._spent[index] += amount\n", "        pass\n", CURATOR),
-    Mutant(BUDGET, "math.sqrt(share / (1 + ROUNDING))", "math.sqrt(share)", CURATOR),
     Mutant(
-        BUDGET,
-        "if self._spent[later] and isinstance(self.events[later], Selections):",
+        DOOR,
+        "return self.charges.charge(question.paid_by, question.amount(event), name)",
+        "return event",
+        CURATOR,
+    ),
+    Mutant(DOOR, "        if question.free:\n            return event\n", "", CURATOR),
+    Mutant(CHARGES, "if not amount > 0 or ", "if ", CURATOR),
+    Mutant(CHARGES, "> limit + ROUNDING:", "> 2 * limit + ROUNDING:", CURATOR),
+    Mutant(CHARGES, "        self._spent[index] += amount\n", "        pass\n", CURATOR),
+    Mutant(GAUSSIANS, "math.sqrt(share / (1 + ROUNDING))", "math.sqrt(share)", CURATOR),
+    Mutant(
+        CHARGES,
+        "if self._ordered[index] and self._ordered[later] and self._spent[later]:",
         "if False:",
         CURATOR,
     ),
     Mutant(
-        BUDGET, "            if abs(spent - limit) > ROUNDING:", "            if False:", CURATOR
+        CHARGES, "            if abs(spent - limit) > ROUNDING:", "            if False:", CURATOR
     ),
-    Mutant(BUDGET, "        if len(found) != 1:", "        if not found:", CURATOR),
+    Mutant(CHARGES, "        if len(found) != 1:", "        if not found:", CURATOR),
 ]

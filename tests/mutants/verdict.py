@@ -3,7 +3,10 @@
 from tests.mutants.mutant import Mutant
 
 VERDICT = "src/sparsedp/privacy/verdict.py"
+RECOUNT = "src/sparsedp/privacy/recount.py"
+EVENTS = "src/sparsedp/privacy/events"
 TESTS = ("tests/privacy/test_verdict.py",)
+STORED = ("tests/privacy/test_events.py", *TESTS)
 
 MUTANTS = [
     Mutant(VERDICT, "not counted <= epsilon * (1 + ROUNDING)", "counted > 2 * epsilon", TESTS),
@@ -41,4 +44,28 @@ MUTANTS = [
         TESTS,
     ),
     Mutant(VERDICT, '        doubt = f"The list', '        doubt = None and f"The list', TESTS),
+    Mutant(RECOUNT, "    if contradiction is not None:", "    if False:", TESTS),
+    Mutant(RECOUNT, 'if key != "count" and ', "if ", STORED),
+    Mutant(f"{EVENTS}/gaussian_releases.py", "return NOTHING_PROVEN", "return Cost()", STORED),
+    Mutant(
+        f"{EVENTS}/search.py",
+        "claim.delta is not None and self.delta != claim.delta",
+        "False",
+        TESTS,
+    ),
+    Mutant(
+        f"{EVENTS}/laplace_selections.py", 'if claim.calibration == "sound":', "if False:", TESTS
+    ),
+    Mutant(
+        f"{EVENTS}/perturbed_minimum.py",
+        "if self.neighbors != claim.neighbors:",
+        "if False:",
+        TESTS,
+    ),
+    Mutant(
+        "src/sparsedp/privacy/account/cost.py",
+        "if alone and len(parts) > 1:",
+        "if False:",
+        STORED,
+    ),
 ]

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from sparsedp import SparseLinearRegression, SparseLogisticRegression
-from sparsedp.audit.replay import RecordingCurator, ScriptedCurator
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.synthetic import hoseinpour, wang_gu
 from sparsedp.losses import Logistic
+from sparsedp.mechanisms import recording
+from sparsedp.mechanisms.scripted import Scripted, ScriptedCurator
 from sparsedp.privacy import Budget, PublicFacts, UnprovenGuarantee
 from sparsedp.solvers import IGHT, NoisyGD
 from tests.solved import recorded
@@ -94,9 +95,10 @@ def test_a_replaced_record_moves_ight_by_twice_the_stated_number():
         X = np.random.default_rng(1).uniform(-1, 1, (N, D))
         X[0] = np.append(first, np.ones(D - 1))
         y = np.append(label, np.random.default_rng(2).integers(0, 2, N - 1))
-        curator = RecordingCurator(ScriptedCurator(facts("replace_one"), list(answers)))
+        script = ScriptedCurator(facts("replace_one"), Scripted(list(answers)))
+        curator, queries = recording.recorded(script)
         solver.solve(Dataset.clip(X, y, Bounds(-1, 1)), Logistic(), curator)
-        asked.append(curator.queries)
+        asked.append(queries)
     moved = asked[0][1].movement(asked[1][1]) / math.sqrt(D + 1)
     assert 1.99 < moved <= 2 + 1e-9
 

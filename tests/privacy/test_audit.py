@@ -145,6 +145,7 @@ def test_laplace_noisy_max_probabilities():
 class EveryKind:
     """Asks everything that can be asked."""
 
+    needs = ()
     caveats = ()
 
     def schedule(self, public):
@@ -364,6 +365,7 @@ def test_published_hard_thresholding_is_convicted_as_concentrated_privacy():
 class ScaledByTheData:
     """Features divided by their largest value in the data, as if that were public."""
 
+    needs = ()
     caveats = ()
 
     def schedule(self, public):

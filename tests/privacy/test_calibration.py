@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sparsedp.privacy import Count, Perturb, Schedule, Select
 from sparsedp.privacy.account.accountants import PrivacyProfile, gaussian_mu, zcdp_epsilon, zcdp_rho
 from sparsedp.privacy.account.calibration import LARGEST_EPSILON, calibrate
 from sparsedp.privacy.events import Gaussians, PureReleases, Selections
-from sparsedp.privacy.schedule import Count, Perturb, Schedule, Select
 
 
 def check(schedule, epsilon, delta):

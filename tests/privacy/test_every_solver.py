@@ -8,12 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sparsedp.audit.replay import (
-    ControlFlowChanged,
-    RecordingCurator,
-    ScriptedCurator,
-    largest_movements,
-)
+from sparsedp.audit.replay import largest_movements
+from sparsedp.mechanisms import recording
+from sparsedp.mechanisms.scripted import Scripted, ScriptedCurator
 from tests.cases import (
     LOSSES,
     N_CLASSES,
@@ -44,12 +41,11 @@ def recorded_fit(solver: Any, data: Any, loss: str, neighbors: str, seed: int, e
 def replayed_fit(solver: Any, data: Any, loss: str, neighbors: str, queries: list):
     """The same fit on other data, with the recorded answers."""
     public = public_facts(loss, neighbors, data.n_records)
-    script = ScriptedCurator(public, [query.answer for query in queries])
-    curator = RecordingCurator(script)
+    script = Scripted([query.answer for query in queries])
+    curator, again = recording.recorded(ScriptedCurator(public, script))
     solution = solver.solve(data, LOSSES[loss], curator)
-    if script.answers:
-        raise ControlFlowChanged("less was asked than the script has answers for")
-    return solution, curator.queries
+    script.close()
+    return solution, again
 
 
 def other_tables(loss: str, neighbors: str):

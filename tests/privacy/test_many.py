@@ -7,13 +7,13 @@ import time
 import numpy as np
 import pytest
 
+from sparsedp.privacy import Perturb, Schedule, Select
 from sparsedp.privacy.account import loss_distribution as losses
 from sparsedp.privacy.account import many
 from sparsedp.privacy.account.accountants import PrivacyProfile
 from sparsedp.privacy.account.calibration import calibrate
 from sparsedp.privacy.account.gaussian import gaussian_delta, gaussian_mu, gaussian_profile
 from sparsedp.privacy.events import Gaussians, PureReleases, Selections
-from sparsedp.privacy.schedule import Perturb, Schedule, Select
 
 
 def spread(epsilon: float, delta: float, count: int) -> float:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from sparsedp.audit.replay import ControlFlowChanged
 from sparsedp.data.sums.losses import gradient_sum
+from sparsedp.mechanisms.scripted import ControlFlowChanged
 from sparsedp.privacy import Perturb, Schedule, Select, UnscheduledRelease
 from sparsedp.sets import L1Ball
 from sparsedp.solvers import FrankWolfe, Solution

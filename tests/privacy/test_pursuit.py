@@ -10,15 +10,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sparsedp.audit.replay import (
-    ControlFlowChanged,
-    RecordingCurator,
-    ScriptedCurator,
-    largest_movements,
-)
+from sparsedp.audit.replay import largest_movements
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Logistic, Multinomial, Squared
+from sparsedp.mechanisms import recording
+from sparsedp.mechanisms.scripted import ControlFlowChanged, Scripted, ScriptedCurator
 from sparsedp.privacy import PublicFacts, Sensitivity
 from sparsedp.solvers import Pursuit
 from sparsedp.solvers.pursuit import moments as pursuit_moments
@@ -99,11 +96,11 @@ class Setting:
         return solution, queries
 
     def replayed(self, X, y, queries, layout="dense"):
-        script = ScriptedCurator(self.public(len(y)), [query.answer for query in queries])
-        curator = RecordingCurator(script)
+        script = Scripted([query.answer for query in queries])
+        curator, asked = recording.recorded(ScriptedCurator(self.public(len(y)), script))
         solution = Pursuit().solve(self.dataset(X, y, layout), LOSSES[self.loss], curator)
         assert not script.answers
-        return solution, curator.queries
+        return solution, asked
 
     def movements(self, n=30, epsilon=3.0, seed=1):
         """Largest movement over declared sensitivity for each query of the fit, over neighbors."""

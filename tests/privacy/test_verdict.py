@@ -5,13 +5,13 @@ import math
 
 import pytest
 
+from sparsedp.privacy import Minimize, Schedule, Select
 from sparsedp.privacy.account import loss_distribution as losses
 from sparsedp.privacy.account.accountants import PrivacyProfile
 from sparsedp.privacy.account.calibration import calibrate
 from sparsedp.privacy.account.gaussian import gaussian_profile
 from sparsedp.privacy.events import PerturbedMinimum, PureReleases, Selections
 from sparsedp.privacy.recount import MOST_EVENTS, MOST_RELEASES, recounted_epsilon
-from sparsedp.privacy.schedule import Minimize, Schedule, Select
 from sparsedp.privacy.verdict import verdict_of
 
 

@@ -17,7 +17,7 @@ from sparsedp._kernels.sums import norms_reference, products_reference
 from sparsedp.data import Bounds, Dataset
 from sparsedp.data.columns.subset import ColumnSubset
 from sparsedp.data.sums import norms, products
-from sparsedp.mechanisms.noisy import SUMMATION_SLACK
+from sparsedp.mechanisms.slack import SUMMATION_SLACK
 
 KERNELS = {"reference": (products_reference, norms_reference)}
 if COMPILED:

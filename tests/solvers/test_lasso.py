@@ -14,7 +14,7 @@ from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.sums.losses import gradient_sum, mean_loss
 from sparsedp.losses import Logistic, Multinomial, Squared
-from sparsedp.mechanisms import NoiselessCurator
+from sparsedp.mechanisms import Curator, NoiselessCurator
 from sparsedp.privacy import Budget, PublicFacts
 from sparsedp.sets import L1Ball, n_features_used
 from sparsedp.solvers import IGHT, DidNotConverge, FrankWolfe, Lasso, Solution, Sparsifier
@@ -217,7 +217,9 @@ def test_sparsifier_counts_the_minimum_and_no_ghosts(recwarn, monkeypatch):
     data = Dataset.clip(X, y, (0, 1))
     curator = NoiselessCurator(PublicFacts(n_features=100, n_nonzero=7))
     asked = []
-    monkeypatch.setattr(curator, "count", lambda value, lower, upper: asked.append(value) or lower)
+    monkeypatch.setattr(
+        Curator, "count", lambda self, value, lower, upper: asked.append(value) or lower
+    )
     inner = FrankWolfe(radius=4.0, n_steps=20)
     Sparsifier(inner, "count").solve(data, Logistic(), curator)
     exact = fitted(Lasso(radius=4.0), data, Logistic())

@@ -9,13 +9,14 @@ from scipy.optimize import minimize
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from sparsedp import Bounds, SparseLinearRegression, SparseLogisticRegression
-from sparsedp.audit.replay import RecordingCurator, ScriptedCurator, largest_movements
+from sparsedp.audit.replay import largest_movements
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.sums.losses import gradient_sum, mean_loss
 from sparsedp.data.synthetic import hoseinpour, sparse_glm
 from sparsedp.estimators.pretraining import fit_public_model
 from sparsedp.losses import Logistic
-from sparsedp.mechanisms import NoiselessCurator
+from sparsedp.mechanisms import NoiselessCurator, recording
+from sparsedp.mechanisms.scripted import Scripted, ScriptedCurator
 from sparsedp.privacy import PublicFacts
 from sparsedp.solvers import IGHT, NoisyGD, Sparsifier
 from tests.cases import LOSSES, N_FEATURES, public_facts, random_table
@@ -121,11 +122,11 @@ def test_queries_keep_their_sensitivity_in_every_geometry(
             second = geometry(row_norm, intercept, changed, "sparse")
             how = {"epsilon": epsilon, "delta": 1e-3, "seed": 3}
             solution, queries, _ = recorded(solver, first, Logistic(), public, **how)
-            script = ScriptedCurator(public, [query.answer for query in queries])
-            replayed = RecordingCurator(script)
+            script = ScriptedCurator(public, Scripted([query.answer for query in queries]))
+            replayed, asked = recording.recorded(script)
             again = solver.solve(second, Logistic(), replayed)
             assert again.weights.tobytes() == solution.weights.tobytes()
-            moved = largest_movements(queries, replayed.queries, neighbors)
+            moved = largest_movements(queries, asked, neighbors)
             worst = max(worst, *moved.values())
     assert 0.6 < worst <= 1 + 1e-9
 

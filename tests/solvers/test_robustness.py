@@ -18,8 +18,7 @@ from sparsedp import (
 )
 from sparsedp.privacy import Gaussians, PublicFacts, PureMinima, PureReleases, Selections
 from sparsedp.privacy.account.feasibility import records_needed
-from sparsedp.privacy.published.minima import LaplaceVotes
-from sparsedp.privacy.published.published import GaussianReleases, LaplaceSelections
+from sparsedp.privacy.events import GaussianReleases, LaplaceSelections, LaplaceVotes
 
 every_solver = pytest.mark.parametrize("solver", ["pursuit", "sparsifier"])
 every_relation = pytest.mark.parametrize("neighbors", ["add_remove", "replace_one"])

@@ -7,14 +7,14 @@ import pytest
 from scipy.stats import binom
 
 from sparsedp import Bounds, SparseLinearRegression, SparseLogisticRegression
-from sparsedp.audit.replay import RecordingCurator
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.sums.losses import mean_loss
 from sparsedp.data.synthetic import khanna_screening, sparse_glm
 from sparsedp.fit.solve import door
 from sparsedp.losses import Logistic
 from sparsedp.mechanisms import KeyStream, NoiselessCurator, NoisyCurator
-from sparsedp.privacy import Budget, Perturb, PublicFacts, Schedule
+from sparsedp.mechanisms.recording import recorded
+from sparsedp.privacy import Budget, Charges, Perturb, PublicFacts, Schedule
 from sparsedp.privacy.account.calibration import calibrate
 from sparsedp.solvers import Certificate, FrankWolfe, Pursuit, Screened, Sparsifier
 from tests.cases import LOSSES, public_facts, random_table
@@ -196,10 +196,10 @@ def test_no_feature_far_above_the_cut_is_dropped(method):
     budget = Budget(solver.schedule(public), epsilon=1.0, delta=1e-5, neighbors="add_remove")
     failures = 0
     for seed in range(runs):
-        fresh = Budget.of(solver.schedule(public), budget.events)
-        curator = RecordingCurator(NoisyCurator(fresh, public, KeyStream.from_seed(seed)))
+        fresh = Charges(solver.schedule(public), budget.events)
+        curator, queries = recorded(NoisyCurator(fresh, public, KeyStream.from_seed(seed)))
         screen = solver.screen(data, Logistic(), curator)
-        asked = next(query for query in curator.queries if query.name == "screen")
+        asked = next(query for query in queries if query.name == "screen")
         scores = np.abs(asked.values)[:d]
         dropped = np.delete(scores, screen.kept).max()
         failures += dropped > np.sort(scores)[-k - 1] + screen.safety.tau

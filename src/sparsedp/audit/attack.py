@@ -22,18 +22,15 @@ from sparsedp.audit.lower_bound import (
     epsilon_from_losses,
 )
 from sparsedp.audit.neighbors import Pair
-from sparsedp.audit.replay import (
-    ControlFlowChanged,
-    Query,
-    RecordingCurator,
-    ScriptedCurator,
-    largest_movements,
-)
+from sparsedp.audit.replay import largest_movements
 from sparsedp.data.dataset import Dataset
 from sparsedp.fit.plan import Plan
 from sparsedp.fit.solve import door
 from sparsedp.losses import Loss
 from sparsedp.mechanisms import Curator, KeyStream
+from sparsedp.mechanisms.questions.question import Query
+from sparsedp.mechanisms.recording import recorded
+from sparsedp.mechanisms.scripted import ControlFlowChanged, Scripted, ScriptedCurator
 from sparsedp.privacy import Budget, PublicFacts
 from sparsedp.solvers import Solution, Solver
 
@@ -141,18 +138,17 @@ class Attack:
         """One private fit whose queries are kept."""
         public, stream = self.pair.public(self.loss), KeyStream.from_seed(seed)
         with self.door(self.budget(), public, stream) as curator:
-            recording = RecordingCurator(curator)
+            recording, queries = recorded(curator)
             solution = self.solver.solve(data, self.loss, recording)
-        return solution, recording.queries
+        return solution, queries
 
     def replay(self, data: Dataset, answers: Sequence[Answer]) -> tuple[Solution, list[Query]]:
         """The same fit on other data, with the recorded answers."""
-        script = ScriptedCurator(self.pair.public(self.loss), list(answers))
-        curator = RecordingCurator(script)
+        script = Scripted(list(answers))
+        curator, queries = recorded(ScriptedCurator(self.pair.public(self.loss), script))
         solution = self.solver.solve(data, self.loss, curator)
-        if script.answers:
-            raise ControlFlowChanged("less was asked than the script has answers for")
-        return solution, curator.queries
+        script.close()
+        return solution, queries
 
     def run(self, seed: bytes, *, on_other: bool = False) -> Run:
         """One private fit on one table, replayed on its neighbor."""

@@ -12,11 +12,23 @@ from itertools import pairwise
 import numpy as np
 from scipy.special import logsumexp
 
-from sparsedp.audit.replay import Query
 from sparsedp.mechanisms import Objective
-from sparsedp.mechanisms.noisy import SUMMATION_SLACK
-from sparsedp.privacy import Budget, LaplaceVotes, Neighbors, PureMinima
-from sparsedp.privacy.published.published import LaplaceSelections
+from sparsedp.mechanisms.questions.minimum import MINIMIZING
+from sparsedp.mechanisms.questions.perturbation import PERTURBING
+from sparsedp.mechanisms.questions.question import Query
+from sparsedp.mechanisms.questions.selection import SELECTING
+from sparsedp.mechanisms.slack import SUMMATION_SLACK
+from sparsedp.privacy import (
+    Budget,
+    GaussianReleases,
+    Gaussians,
+    LaplaceSelections,
+    LaplaceVotes,
+    Neighbors,
+    PureMinima,
+    PureReleases,
+    Selections,
+)
 
 _CUTS = np.array([-64.0, -16.0, -4.0, 0.0, 4.0, 16.0, 64.0])
 """Where to cut the integrals around every score; further out there is nothing to integrate."""
@@ -68,11 +80,13 @@ def _query_loss(one: Query, other: Query, budget: Budget, neighbors: Neighbors) 
 
 
 def _perturb_loss(one: Query, other: Query, budget: Budget, neighbors: Neighbors) -> float:
-    mu = budget.charge_gaussian(one.share, one.name)
-    if budget.calibration == "published":
-        sigma = one.declared.add_remove / mu  # the number that the paper states
+    event = budget.charges.find(PERTURBING, one.name)
+    if isinstance(event, GaussianReleases):
+        budget.charges.charge((GaussianReleases,), 1, one.name)
+        sigma = one.declared.add_remove * event.multiplier  # the number that the paper states
     else:
-        sigma = one.declared.under(neighbors) * SUMMATION_SLACK / mu
+        event = budget.charges.charge((Gaussians,), one.share, one.name)
+        sigma = one.declared.under(neighbors) * SUMMATION_SLACK / event.mu_of(one.share)
     return _difference_of_squares(one.answer - other.values, one.answer - one.values, sigma)
 
 
@@ -82,7 +96,7 @@ def _difference_of_squares(far: np.ndarray, near: np.ndarray, sigma: float) -> f
 
 
 def _count_loss(one: Query, other: Query, budget: Budget) -> float:
-    epsilon = budget.charge_count(one.name).epsilon
+    epsilon = budget.charges.charge((PureReleases,), 1, one.name).epsilon
     lower, upper = one.settings[:2]
     own, its = (
         _log_count(one.answer, int(query.values[0]), lower, upper, epsilon)
@@ -97,7 +111,7 @@ def _minimum_loss(one: Query, other: Query, budget: Budget, neighbors: Neighbors
     At the released weights the linear term is minus the gradient of everything else: on the
     neighbor it differs by what one record changes.
     """
-    event = budget.charge_minimum(one.name)
+    event = budget.charges.charge(MINIMIZING, 1, one.name)
     assert one.objective is not None
     assert other.objective is not None
     linear, strength = one.objective.linear, one.objective.strength
@@ -130,7 +144,7 @@ def _log_determinant(objective: Objective, weights: np.ndarray, strength: float)
 
 def _selection_loss(one: Query, other: Query, budget: Budget, neighbors: Neighbors) -> float:
     answers = [one.answer] if one.kind == "select" else list(one.answer)
-    event = budget.charge_selections(len(answers), one.name)
+    event = budget.charges.charge(SELECTING, len(answers), one.name)
     own, its = _candidates(one), _candidates(other)
     if isinstance(event, LaplaceVotes) and len(answers) > 1:
         raise NoLikelihood("the probabilities of a noisy vote for several have no closed form")
@@ -140,6 +154,8 @@ def _selection_loss(one: Query, other: Query, budget: Budget, neighbors: Neighbo
         points = (tuple((v / (event.scale * unit)).tolist()) for v in (own, its))
         p, q = (noisy_max_probability(scores, int(answers[0])) for scores in points)
         return math.log(max(p, 1e-300)) - math.log(max(q, 1e-300))
+    if not isinstance(event, Selections):
+        raise NoLikelihood(f"the probabilities of {type(event).__name__} are not known here")
     allowed = np.ones(one.values.size, dtype=bool)
     if one.excluded is not None:
         allowed[one.excluded] = False
@@ -208,7 +224,7 @@ def noisy_max_probability(scores: tuple[float, ...], candidate: int) -> float:
 def choice_probabilities(query: Query, budget: Budget, neighbors: Neighbors) -> np.ndarray:
     """Probabilities of all candidates of one selection: for exact enumeration."""
     scores = _candidates(query)
-    event = budget.charge_selections(1, query.name)
+    event = budget.charges.charge(SELECTING, 1, query.name)
     if isinstance(event, LaplaceVotes):
         raise NoLikelihood("the probabilities of a noisy vote have no closed form")
     if isinstance(event, LaplaceSelections):

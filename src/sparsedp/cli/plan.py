@@ -1,13 +1,16 @@
 """``sparsedp plan``: what a fit will release and at which noise, before there are data."""
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from sparsedp.cli.options import json_option, privacy_options, solver_options
 
-EULER = 0.5772156649015329
+if TYPE_CHECKING:
+    from sparsedp.privacy import Budget, Neighbors, PublicFacts
+
 GUMBEL_DEVIATION = math.pi / math.sqrt(6)
 LAPLACE_DEVIATION = math.sqrt(2)
 
@@ -22,7 +25,7 @@ LAPLACE_DEVIATION = math.sqrt(2)
 def command(
     epsilon: float,
     delta: float,
-    neighbors: Any,
+    neighbors: "Neighbors",
     n_features: int,
     n_nonzero: int | None,
     solver: str,
@@ -48,9 +51,10 @@ def command(
         return Budget(schedule, epsilon=epsilon, delta=delta, neighbors=neighbors)
 
     planned = budget(calibration)
+    plans = [event.plan(public) for event in planned.events]
     releases = [
-        {"name": name, **event.to_dict(), **_noise(event.to_dict(), public)}
-        for name, event in zip(planned.names, planned.events, strict=True)
+        {"name": name, **event.to_dict(), **plan.numbers}
+        for name, event, plan in zip(planned.names, planned.events, plans, strict=True)
     ]
     content = {
         "epsilon": epsilon,
@@ -63,65 +67,44 @@ def command(
         "releases": releases,
         "proven_epsilon": planned.proven_epsilon(),
         "records_needed": records_needed(planned.events, public),
-        "published": _published(budget, releases),
+        "published": _published(budget, public, releases),
     }
     if as_json:
         echo_json(content)
         return
-    for line in _lines(content, public.n_columns):
+    for line in _lines(content, [plan.lines for plan in plans]):
         click.echo(line)
 
 
-def _noise(event: dict[str, Any], public: Any) -> dict[str, Any]:
-    """The noise of a release, in units of what one record can add (its reach)."""
-    doubled = 1 if public.neighbors == "add_remove" else 2
-    match event["event"]:
-        case "Selections":
-            scale = 2 * doubled / event["epsilon0"]
-            floor = scale * (math.log(2 * public.n_columns) + EULER)
-            return {"noise": "gumbel", "scale": scale, "noise_floor": floor}
-        case "LaplaceSelections":
-            floor = event["scale"] * (math.log(public.n_columns) + EULER)
-            return {"noise": "laplace", "noise_floor": floor}
-        case "Gaussians":
-            return {"noise": "gaussian", "scale": doubled / event["mu"]}
-        case "GaussianReleases":
-            return {"noise": "gaussian", "scale": event["multiplier"]}
-        case "PerturbedMinimum":
-            return {"noise": "linear", "scale": 1 / event["mu"]}
-        case "PureMinima":
-            return {"noise": "linear", "scale": 1 / event["rate"]}
-        case "LaplaceVotes":
-            return {"noise": "votes"}
-        case _:
-            return {"noise": "geometric", "scale": 1 / event["epsilon"]}
-
-
-def _published(budget: Any, releases: list[dict[str, Any]]) -> dict[str, float] | None:
+def _published(
+    budget: Callable[[str], "Budget"], public: "PublicFacts", releases: list[dict[str, Any]]
+) -> dict[str, float] | None:
     """The paper's noise for the same selections, where there is a paper."""
     try:
-        events = [event.to_dict() for event in budget("published").events]
+        events = budget("published").events
     except ValueError:
         return None
+    rows: list[dict[str, Any]] = [
+        {**event.to_dict(), **event.plan(public).numbers} for event in events
+    ]
     ours = next(
         (row["scale"] * GUMBEL_DEVIATION for row in releases if row["noise"] == "gumbel"), 0
     )
-    scale = next((row["scale"] for row in events if row["event"] == "LaplaceSelections"), 0)
+    scale = next((row["scale"] for row in rows if row["noise"] == "laplace"), 0)
     if not ours or not scale:
         return None
     return {"laplace_scale": scale, "times_ours": scale * LAPLACE_DEVIATION / ours}
 
 
-def _lines(plan: dict[str, Any], n_columns: int) -> list[str]:
+def _lines(plan: dict[str, Any], releases: list[tuple[str, ...]]) -> list[str]:
     lines = [
         f"Budget    epsilon = {plan['epsilon']:g}, delta = {plan['delta']:g}, {plan['neighbors']}",
         f"Solver    {plan['solver']}",
         f"Features  {plan['n_features']}, of which a sparse solver keeps {plan['n_nonzero']}",
         "Releases",
     ]
-    for row in plan["releases"]:
-        lines += [f"  {row['name']}: {text}" for text in _release(row, n_columns)[:1]]
-        lines += [f"    {text}" for text in _release(row, n_columns)[1:]]
+    for row, (first, *others) in zip(plan["releases"], releases, strict=True):
+        lines += [f"  {row['name']}: {first}", *(f"    {text}" for text in others)]
     published = plan["published"]
     if published is not None:
         lines.append(
@@ -138,37 +121,3 @@ def _lines(plan: dict[str, Any], n_columns: int) -> list[str]:
         f"Cost      epsilon = {plan['proven_epsilon']:.4g} at delta = {plan['delta']:g} ({kind})"
     )
     return lines
-
-
-def _release(row: dict[str, Any], n_columns: int) -> list[str]:
-    match row["noise"]:
-        case "gumbel" | "laplace":
-            return [
-                f"{row['count']} selections, epsilon0 = {row['epsilon0']:.4g} each",
-                f"{row['noise'].title()} noise of scale {row['scale']:.4g}, in units of what one "
-                "record can add to a score",
-                f"alone it lifts one of {2 * n_columns} candidates to about "
-                f"{row['noise_floor']:.4g}: what is to be found needs more records",
-            ]
-        case "gaussian":
-            cost = "nothing is proven" if row["mu"] is None else f"mu = {row['mu']:.4g} together"
-            how = "each has" if "multiplier" in row else "like one with"
-            return [
-                f"Gaussian releases, {cost}",
-                f"{how} noise of {row['scale']:.4g}, in units of one record's contribution",
-            ]
-        case "linear":
-            return [
-                "minimum of an objective with a random linear term",
-                f"of size {row['scale']:.4g}, in units of one record's gradient",
-            ]
-        case "votes":
-            return [
-                f"{row['count']} features with the most votes, epsilon = {row['epsilon']:.4g}",
-                f"Laplace noise of scale {row['scale']:.4g} votes",
-            ]
-        case _:
-            return [
-                f"{row['count']} count, epsilon = {row['epsilon']:.4g}",
-                f"noise of {row['scale']:.4g} times the width of its public range",
-            ]

@@ -39,7 +39,7 @@ def private_fit(settings: Settings, problem: Problem) -> tuple[Coefficients, Pri
         warn_about_noise(plan.public, budget, record)  # raises where users make errors of warnings
         record = charge(settings, record, data)  # raises if the ledger has not enough left
 
-        progress = Progress(budget.n_releases, settings.verbose)
+        progress = Progress(budget.charges.n_releases, settings.verbose)
         data.watched(progress.reading)
         solution = after_charge(
             lambda: private_solution(plan, budget, data, stream, progress)  # noise: here only

@@ -8,7 +8,7 @@ import numpy as np
 from sparsedp.data.dataset import Dataset
 from sparsedp.fit.plan import Plan
 from sparsedp.mechanisms import Curator, KeyStream, NoiselessCurator, NoisyCurator
-from sparsedp.privacy import Budget, PublicFacts
+from sparsedp.privacy import Budget, Charges, PublicFacts
 from sparsedp.solvers import Solution
 
 OnRelease = Callable[[int], None]
@@ -16,13 +16,16 @@ OnRelease = Callable[[int], None]
 
 @contextmanager
 def door(
-    budget: Budget, public: PublicFacts, stream: KeyStream, on_release: OnRelease | None = None
+    budget: Budget | Charges,
+    public: PublicFacts,
+    stream: KeyStream,
+    on_release: OnRelease | None = None,
 ) -> Iterator[Curator]:
     """The curator of one fit; leaving it raises unless exactly what was scheduled was released.
 
     Parameters
     ----------
-    budget : Budget
+    budget : Budget or Charges
         Fresh. Whoever hands it over has charged for it.
     public : PublicFacts
     stream : KeyStream
@@ -39,7 +42,7 @@ def door(
 
 def private_solution(
     plan: Plan,
-    budget: Budget,
+    budget: Budget | Charges,
     data: Dataset,
     stream: KeyStream,
     on_release: OnRelease | None = None,

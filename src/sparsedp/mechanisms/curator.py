@@ -1,70 +1,122 @@
 """The door: the only way from private data to anything that leaves a solver.
 
 A solver hands in exact (private) values with a declared sensitivity and never learns more than the
-answer. :class:`NoisyCurator` guards a private fit, :class:`NoiselessCurator` a fit without privacy.
+answer. Every question goes the same way: it is charged, answered, and counted. What the answers
+are is another matter: noisy.py, noiseless.py, scripted.py, recording.py.
 """
 
-from typing import Protocol
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Protocol, TypeVar
 
 import numpy as np
 
-from sparsedp.mechanisms.walk.protocol import Walk
-from sparsedp.privacy import PublicFacts, Sensitivity
+from sparsedp.mechanisms.questions.minimum import Minimum, Objective
+from sparsedp.mechanisms.questions.partition import Partition
+from sparsedp.mechanisms.questions.perturbation import NoiseLevel, Perturbation
+from sparsedp.mechanisms.questions.question import Question
+from sparsedp.mechanisms.questions.selection import Selection, TopSelection
+from sparsedp.mechanisms.questions.steps import Steps
+from sparsedp.mechanisms.questions.whole_number import WholeNumber
+from sparsedp.mechanisms.walk.protocol import CompactWalk, RoundWalk, Walk, one_by_one
+from sparsedp.privacy import Charges, Event, PublicFacts, Sensitivity
 
-MINIMUM_TOLERANCE = 1e-6
-"""How far from zero the gradient at a minimum may be, in units of one record's largest gradient;
-half of it is for the computation to reach, the other half for rounding in sums over records, which
-is below a third for as many records as the gate lets in (solvers/objective/objective.md)."""
-
-
-class Objective(Protocol):
-    """A strongly convex sum over records plus a public regularization, to be minimized."""
-
-    @property
-    def weights_shape(self) -> tuple[int, ...]:
-        """Shape of the weights. Public, like all properties."""
-        ...
-
-    @property
-    def gradient_bound(self) -> float:
-        """L2 bound on one record's gradient, at any weights."""
-        ...
-
-    @property
-    def curvature(self) -> float:
-        """Bound on the largest eigenvalue of the second derivative of one record's loss."""
-        ...
-
-    @property
-    def regularization(self) -> float:
-        """Curvature of the regularization where there is no noise to choose it."""
-        ...
-
-    def gradient(self, weights: np.ndarray) -> np.ndarray:
-        """Sum of the records' gradients, without regularization (private)."""
-        ...
-
-    def minimum(self, linear: np.ndarray, regularization: float, tolerance: float) -> np.ndarray:
-        """Weights (private) where a subgradient of the whole has at most the norm ``tolerance``.
-
-        The whole is the sum over records, ``regularization / 2`` times the squared distance to
-        a public point, any public convex penalty, and the product with ``linear``. Deterministic.
-        """
-        ...
+A = TypeVar("A")
+OnRelease = Callable[[int], None]
 
 
-class Curator(Protocol):
-    """What a solver may ask."""
-
-    @property
-    def public(self) -> PublicFacts:
-        """The facts that need no protection."""
-        ...
+class Answers(Protocol):
+    """Where answers come from."""
 
     @property
     def noiseless(self) -> bool:
         """Whether answers are exact: nothing needs to be bounded then."""
         ...
+
+    def quick(self, walk: Walk) -> CompactWalk | RoundWalk | None:
+        """The form in which a whole walk is taken; None to be asked for one step at a time."""
+        ...
+
+    def answer(self, question: Question[A], event: Event | None, name: str | None) -> A:
+        """Answer a question that has been charged to ``event``, if there is a budget."""
+        ...
+
+
+@dataclass
+class Released:
+    """How many releases there were: shared by all doors of one fit."""
+
+    on_release: OnRelease | None = None
+    count: int = 0
+
+    def add(self, steps: int) -> None:
+        """Count, and tell whoever shows progress."""
+        self.count += steps
+        if self.on_release is not None:
+            self.on_release(self.count)
+
+
+@dataclass(frozen=True, eq=False)
+class Curator:
+    """What a solver may ask.
+
+    Parameters
+    ----------
+    public : PublicFacts
+        The facts that need no protection.
+    answers : Answers
+        Where answers come from.
+    charges : Charges or None
+        What pays for them; None where answers are exact or from a script.
+    released : Released
+        Counts for progress bars.
+    """
+
+    public: PublicFacts
+    answers: Answers
+    charges: Charges | None
+    released: Released = field(default_factory=Released)
+
+    @property
+    def noiseless(self) -> bool:
+        """Whether answers are exact: nothing needs to be bounded then."""
+        return self.answers.noiseless
+
+    def ask(self, question: Question[A], name: str | None = None) -> A:
+        """Charge a question, answer it, count it.
+
+        Parameters
+        ----------
+        question : Question
+        name : str, optional
+            Which request of the schedule this belongs to, where there are several.
+
+        Notes
+        -----
+        *Privacy.* Nothing is drawn before the charge has been made.
+        """
+        event = self._charged(question, name)
+        answer = self.answers.answer(question, event, name)
+        if not question.free:
+            self.released.add(question.steps)
+        return answer
+
+    def _charged(self, question: Question[A], name: str | None) -> Event | None:
+        if self.charges is None or not question.paid_by:
+            return None
+        event = self.charges.find(question.paid_by, name)
+        if question.free:
+            return event
+        return self.charges.charge(question.paid_by, question.amount(event), name)
+
+    def narrowed(self, public: PublicFacts) -> "Curator":
+        """The same door with other public facts: for a solver on a released part of the data."""
+        return replace(self, public=public)
+
+    def close(self) -> None:
+        """Raise unless exactly the scheduled releases have been made."""
+        if self.charges is not None:
+            self.charges.close()
 
     def select(
         self,
@@ -91,7 +143,7 @@ class Curator(Protocol):
         name : str, optional
             Which request of the schedule this belongs to, where there are several.
         """
-        ...
+        return self.ask(Selection(scores, reach, signed, excluded), name)
 
     def select_many(
         self,
@@ -103,7 +155,7 @@ class Curator(Protocol):
         name: str | None = None,
     ) -> np.ndarray:
         """Release ``count`` different candidates, best first; costs ``count`` selections."""
-        ...
+        return self.ask(TopSelection(scores, reach, count, excluded), name)
 
     def select_along(self, walk: Walk, count: int, *, name: str | None = None) -> np.ndarray:
         """Release one vertex per step of a walk, ``count`` in all; costs ``count`` selections.
@@ -111,7 +163,10 @@ class Curator(Protocol):
         The same as ``select`` on the walk's scores again and again, signed, each answer handed to
         ``walk.advance``; nothing but the answers comes back.
         """
-        ...
+        quick = self.answers.quick(walk)
+        if quick is None:
+            return one_by_one(self, walk, count, name=name)
+        return self.ask(Steps(quick, count), name)
 
     def perturb(
         self,
@@ -126,7 +181,7 @@ class Curator(Protocol):
         ``sensitivity`` is in L2 norm; a float bounds the norm of one record's contribution.
         ``share`` is the part of the request's budget that this release uses.
         """
-        ...
+        return self.ask(Perturbation(values, sensitivity, share), name)
 
     def noise_level(
         self, sensitivity: float | Sensitivity, *, share: float = 1.0, name: str | None = None
@@ -137,16 +192,16 @@ class Curator(Protocol):
         Where ``name`` is a request for selections, the answer is the scale of the Gumbel noise
         that makes the same choices, and ``sensitivity`` is what `select` calls ``reach``.
         """
-        ...
+        return self.ask(NoiseLevel(sensitivity, share, named=name is not None), name)
 
     def count(self, value: int, lower: int, upper: int, *, name: str | None = None) -> int:
         """Release a whole number, clipped to [lower, upper], with pure differential privacy."""
-        ...
+        return self.ask(WholeNumber(value, lower, upper), name)
 
     def minimize(self, objective: Objective, *, name: str | None = None) -> np.ndarray:
         """Release the minimum of an objective to which a random linear term has been added."""
-        ...
+        return self.ask(Minimum(objective), name)
 
     def partition(self, n_records: int, n_blocks: int) -> np.ndarray:
         """Assign each of n records to a block by an independent coin; nothing is released."""
-        ...
+        return self.ask(Partition(n_records, n_blocks))

@@ -1,46 +1,54 @@
 """Costs: what releases are asked for, what they amount to, and what may be spent.
 
-Nothing in here knows data or draws noise.
+Nothing in here knows data or draws noise. From the bottom: account/ (mathematics, in one normal
+form of costs), kind.py (what a kind of release must say), events/ (the kinds), schedule and budget.
 """
 
 from sparsedp.privacy.account.accountants import PrivacyProfile, zcdp_epsilon, zcdp_rho
 from sparsedp.privacy.account.calibration import calibrate
-from sparsedp.privacy.budget import Budget, UnscheduledRelease
+from sparsedp.privacy.budget import Budget
+from sparsedp.privacy.charges import Charges, UnscheduledRelease
 from sparsedp.privacy.events import (
+    Count,
+    GaussianPerturb,
+    GaussianReleases,
     Gaussians,
+    KiferMinimize,
+    LaplaceSelect,
+    LaplaceSelections,
+    LaplaceVotes,
+    Minimize,
+    Perturb,
     PerturbedMinimum,
     PureMinima,
+    PureMinimize,
     PureReleases,
+    RoundedCount,
+    Select,
     Selections,
-)
-from sparsedp.privacy.ledger import BudgetExceeded, Ledger, LedgerError
-from sparsedp.privacy.neighbors import NEIGHBORS, Neighbors, Sensitivity
-from sparsedp.privacy.public import PublicFacts
-from sparsedp.privacy.published.minima import (
-    KiferMinimize,
-    LaplaceVotes,
     VoteSelect,
     WangZhangMinimize,
 )
-from sparsedp.privacy.published.published import (
-    GaussianPerturb,
-    LaplaceSelect,
-    PublishedSchedule,
-    RoundedCount,
-    UnprovenGuarantee,
-)
+from sparsedp.privacy.kind import Event
+from sparsedp.privacy.ledger import BudgetExceeded, Ledger, LedgerError
+from sparsedp.privacy.neighbors import NEIGHBORS, Neighbors, Sensitivity
+from sparsedp.privacy.public import PublicFacts
 from sparsedp.privacy.record import PrivacyRecord
-from sparsedp.privacy.schedule import Count, Minimize, Perturb, PureMinimize, Schedule, Select
+from sparsedp.privacy.schedule import PublishedSchedule, Schedule, UnprovenGuarantee
 
 __all__ = [
     "NEIGHBORS",
     "Budget",
     "BudgetExceeded",
+    "Charges",
     "Count",
+    "Event",
     "GaussianPerturb",
+    "GaussianReleases",
     "Gaussians",
     "KiferMinimize",
     "LaplaceSelect",
+    "LaplaceSelections",
     "LaplaceVotes",
     "Ledger",
     "LedgerError",

@@ -4,6 +4,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from sparsedp.privacy.plain import Parsed
 from sparsedp.privacy.verdict import Verdict, verdict_of
 
 
@@ -45,16 +46,16 @@ class PrivacyRecord:
     neighbors: str
     calibration: str
     proven_epsilon: float
-    events: tuple[dict[str, Any], ...]
-    bounds: dict[str, Any]
-    target: dict[str, Any]
-    solver: dict[str, Any]
-    loss: dict[str, Any]
-    model: dict[str, Any]
+    events: tuple[Parsed, ...]
+    bounds: Parsed
+    target: Parsed
+    solver: Parsed
+    loss: Parsed
+    model: Parsed
     seeded: bool
     notes: tuple[str, ...]
     versions: dict[str, str]
-    ledger: dict[str, Any] | None = None
+    ledger: Parsed | None = None
 
     def verdict(self) -> Verdict:
         """How far the records are protected, counted anew from the events."""
@@ -69,7 +70,7 @@ class PrivacyRecord:
         """What is guaranteed, in a sentence or two."""
         return self.verdict().statement
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Parsed:
         """JSON-ready form; an infinite number is written as the string "inf"."""
         verdict = self.verdict()
         return _plain(asdict(self) | {"private": verdict.private, "statement": verdict.statement})

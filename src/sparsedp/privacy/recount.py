@@ -1,24 +1,14 @@
 """What the releases that a record lists cost, counted anew: a record is never believed."""
 
 import json
-import math
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
 
 from sparsedp.privacy.account.accountants import PrivacyProfile
-from sparsedp.privacy.account.repeat import SHAPES, repeated_epsilon
-from sparsedp.privacy.events import Event, PerturbedMinimum, event_from_dict
+from sparsedp.privacy.events import event_from_dict, kind_of
+from sparsedp.privacy.kind import Claim, Listed
 from sparsedp.privacy.neighbors import NEIGHBORS
-from sparsedp.privacy.published.minima import LaplaceVotes
-from sparsedp.privacy.published.published import GaussianReleases, LaplaceSelections
-
-PUBLISHED = {
-    "LaplaceSelections": LaplaceSelections,
-    "GaussianReleases": GaussianReleases,
-    "LaplaceVotes": LaplaceVotes,
-}
-"""Releases whose noise follows a paper's formula."""
+from sparsedp.privacy.plain import Json
 
 MOST_EVENTS = 24
 """Lines that a list of releases may have: no solver asks for half of it."""
@@ -32,12 +22,9 @@ LARGEST_COST = 1e5
 SMALLEST, LARGEST = 1e-30, 1e12
 """Numbers of a release lie between these; beyond them arithmetic is not to be trusted."""
 
-COSTS = ("epsilon", "epsilon0", "mu", "rounding_mu", "rounding_epsilon")
-SEARCH = {"epsilon", "delta", "expected_trials", "rho_per_trial", "noise_factor"}
-
 
 def recounted_epsilon(
-    events: Sequence[dict[str, Any]], delta: float, neighbors: str, calibration: str
+    events: Sequence[Json], delta: float, neighbors: str, calibration: str
 ) -> float:
     """Epsilon that the accountant proves for listed releases at ``delta``.
 
@@ -80,48 +67,34 @@ def _recounted(listed: str, delta: float, neighbors: str, calibration: str) -> f
     for event in events:
         if not isinstance(event, dict) or not isinstance(event.get("name"), str):
             raise ValueError("a release has no name")
-    kinds = [event.get("event") for event in events]
-    if "RepeatAndSelect" in kinds:
-        if len(kinds) > 1 or calibration != "sound":
-            raise ValueError("a private search is the only release of its record")
-        return _search_epsilon(events[0], delta)
-    counted = [_counted(event, neighbors, calibration) for event in events]
+    claim = Claim(neighbors, calibration, delta)
+    profile = PrivacyProfile(tuple(_read(event, claim) for event in events))
     if sum(event.get("count", 1) for event in events) > MOST_RELEASES:
         raise ValueError(f"more than {MOST_RELEASES:,} releases are listed")
-    if None in counted:
-        return math.inf
-    profile = PrivacyProfile(tuple(event for event in counted if event is not None))
     try:
-        epsilon = profile.epsilon(delta)
-        # Not "unless above": what is not a number proves nothing.
-        return epsilon if profile.delta(epsilon) <= delta else math.inf
+        return profile.epsilon(delta)
     except (ArithmeticError, MemoryError):
         raise ValueError("their cost is beyond what can be counted") from None
 
 
-def _counted(event: dict[str, Any], neighbors: str, calibration: str) -> Event | None:
-    """What the accountant counts for a listed release; None if nothing is proven for it."""
+def _read(event: Json, claim: Claim) -> Listed:
+    """A listed release, if a fit can have made it and the record can list it."""
     content = {key: value for key, value in event.items() if key != "name"}
+    kind = kind_of(content)
     for key, value in content.items():
-        _check_value(key, value)
-    kind = PUBLISHED.get(content["event"]) if "event" in content else None
-    if kind is None:
-        counted = event_from_dict(content)
-        if isinstance(counted, PerturbedMinimum) and counted.neighbors != neighbors:
-            raise ValueError("a minimum was counted for other neighbors than the record states")
-        return counted
-    if calibration == "sound":
-        raise ValueError("noise of a published formula is listed, and the record says 'sound'")
-    del content["event"]
-    try:
-        return kind(**content).proven()
-    except TypeError:
-        raise ValueError(f"{event['event']} does not have these fields") from None
+        _check_value(key, value, is_cost=key in kind.costs)
+    listed = event_from_dict(content)
+    contradiction = listed.contradiction(claim)
+    if contradiction is not None:
+        raise ValueError(contradiction)
+    return listed
 
 
-def _check_value(key: str, value: Any) -> None:
-    if isinstance(value, str) or (value is None and key == "mu"):
-        return
+def _check_value(key: str, value: object, *, is_cost: bool) -> None:
+    if key != "count" and not is_cost and isinstance(value, str):
+        return  # the kind knows which texts there are
+    if value is None and key == "mu":
+        return  # and where nothing is proven
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"{key} of a release must be a number")
     if not SMALLEST <= value <= LARGEST:
@@ -129,21 +102,5 @@ def _check_value(key: str, value: Any) -> None:
     if key == "count":
         if not isinstance(value, int) or value > MOST_RELEASES:
             raise ValueError(f"count must be a whole number of at most {MOST_RELEASES:,}")
-    elif key in COSTS and value > LARGEST_COST:
+    elif is_cost and value > LARGEST_COST:
         raise ValueError(f"{key} = {value:.4g} of a release is beyond all that protects")
-
-
-def _search_epsilon(event: dict[str, Any], delta: float) -> float:
-    """Epsilon of a private search over settings."""
-    known = {"name", "event", "distribution", "n_candidates"} | SEARCH
-    if set(event) != known or event["distribution"] not in SHAPES:
-        raise ValueError("RepeatAndSelect does not have these fields")
-    for key in (*SEARCH, "n_candidates"):
-        _check_value(key, event[key])
-    if event["delta"] != delta:
-        raise ValueError("the search was counted at another delta than the record states")
-    if not 1 < event["expected_trials"] <= 1e6 or not 1e-15 < event["rho_per_trial"] <= 1e4:
-        raise ValueError("a search of this size cannot have been made")
-    return repeated_epsilon(
-        event["rho_per_trial"], delta, event["expected_trials"], event["distribution"]
-    )

@@ -5,10 +5,11 @@ statement and ``proven_epsilon`` are never looked at.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
+from sparsedp.privacy.plain import Stored
 from sparsedp.privacy.recount import recounted_epsilon
 
 Level = Literal[
@@ -95,7 +96,7 @@ class Verdict:
         return self.level in ("private", "weak")
 
 
-def verdict_of(record: Mapping[str, Any]) -> Verdict:
+def verdict_of(record: Stored) -> Verdict:
     """The verdict on a record.
 
     Parameters
@@ -146,24 +147,10 @@ WALKS = ("FrankWolfe", "Sparsifier", "Screened", "MultinomialLasso", "ScreenedFr
 EXACT = "Not private: the model was fitted without noise (epsilon is infinite)."
 
 
-def _level(
-    record: Mapping[str, Any], counted: float, doubt: str | None
-) -> tuple[Level, tuple[str, ...]]:
+def _level(record: Stored, counted: float, doubt: str | None) -> tuple[Level, tuple[str, ...]]:
     """The worst level that applies, and all reasons."""
-    found: list[tuple[Level, str]] = []
     epsilon, delta = float(record["epsilon"]), float(record["delta"])
-    if doubt is not None:
-        found.append(("contradicted", doubt + "."))
-    elif record["calibration"] not in ("sound", "published"):
-        found.append(("contradicted", "How the noise was set is not known."))
-    elif record["calibration"] == "sound" and not counted <= epsilon * (1 + ROUNDING):
-        found.append(
-            (
-                "contradicted",
-                f"The listed releases cost epsilon = {counted:.4g}, more than the stated "
-                f"{epsilon:g}: the record is damaged or was changed.",
-            )
-        )
+    found = _contradictions(record, counted, doubt)
     if record["seeded"]:
         found.append(
             (
@@ -192,31 +179,49 @@ def _level(
             )
         )
     if made_by_0_1(record):
-        walked = record["solver"].get("name") in WALKS and record["solver"].get("mode") != "full"
-        found.append(
-            (
-                "advisory",
-                "Made by sparsedp 0.1, see the advisories in CHANGELOG.md: "
-                + (
-                    "this solver's noise could be wrong, so that the guarantee may not hold."
-                    if walked
-                    else "for some kinds of tables, labels and grids the guarantee does not hold, "
-                    "and the file does not show whether this was one."
-                ),
-            )
-        )
+        found.append(("advisory", _advisory(record)))
     found += _beyond(max(epsilon, counted) if doubt is None else epsilon, delta)
     levels: list[Level] = ["private", *(level for level, _ in found)]
     return max(levels, key=list(HEADLINES).index), tuple(reason for _, reason in found)
 
 
-def labels_from_data(record: Mapping[str, Any]) -> bool:
+def _contradictions(record: Stored, counted: float, doubt: str | None) -> list[tuple[Level, str]]:
+    """Whether the listed releases prove what is stated."""
+    epsilon = float(record["epsilon"])
+    if doubt is not None:
+        return [("contradicted", doubt + ".")]
+    if record["calibration"] not in ("sound", "published"):
+        return [("contradicted", "How the noise was set is not known.")]
+    if record["calibration"] == "sound" and not counted <= epsilon * (1 + ROUNDING):
+        return [
+            (
+                "contradicted",
+                f"The listed releases cost epsilon = {counted:.4g}, more than the stated "
+                f"{epsilon:g}: the record is damaged or was changed.",
+            )
+        ]
+    return []
+
+
+def _advisory(record: Stored) -> str:
+    """What is known about a fit by version 0.1."""
+    if record["solver"].get("name") in WALKS and record["solver"].get("mode") != "full":
+        why = "this solver's noise could be wrong, so that the guarantee may not hold."
+    else:
+        why = (
+            "for some kinds of tables, labels and grids the guarantee does not hold, and the file "
+            "does not show whether this was one."
+        )
+    return f"Made by sparsedp 0.1, see the advisories in CHANGELOG.md: {why}"
+
+
+def labels_from_data(record: Stored) -> bool:
     """Whether the label set was read from the records (files of before say taken_from_data)."""
     target = record["target"]
     return bool(target.get("classes_from_data", target.get("taken_from_data", False)))
 
 
-def made_by_0_1(record: Mapping[str, Any]) -> bool:
+def made_by_0_1(record: Stored) -> bool:
     """Whether the record was written by a version whose fits did not always keep their word."""
     return str(record.get("versions", {}).get("sparsedp", "")).startswith("0.1")
 
@@ -245,7 +250,7 @@ def _beyond(epsilon: float, delta: float) -> list[tuple[Level, str]]:
     return found
 
 
-def _statement(record: Mapping[str, Any], level: Level, counted: float) -> str:
+def _statement(record: Stored, level: Level, counted: float) -> str:
     epsilon, delta = float(record["epsilon"]), float(record["delta"])
     if level == "contradicted":
         return (
@@ -270,7 +275,7 @@ def _statement(record: Mapping[str, Any], level: Level, counted: float) -> str:
     return claim + "."
 
 
-def _promise(record: Mapping[str, Any], epsilon: float) -> str:
+def _promise(record: Stored, epsilon: float) -> str:
     """Colder as epsilon grows; the unit is a record, because nothing is known about persons."""
     whom, delta = WHOM[record["neighbors"]], float(record["delta"])
     times = f"{float(f'{math.exp(epsilon):.3g}'):,.10g}" if epsilon < 20 else f"e^{epsilon:g}"

@@ -7,6 +7,7 @@ from typing import Any
 
 from scipy.special import expit, logit
 
+from sparsedp.privacy.events import event_from_dict
 from sparsedp.privacy.verdict import Verdict
 from sparsedp.release.document import Limits, Record
 from sparsedp.release.feature import label_text
@@ -146,102 +147,20 @@ def _odds(epsilon: float) -> tuple[Odds, ...]:
     )
 
 
-def _release(event: dict[str, Any], neighbors: str) -> Release:
+def _release(listed: dict[str, Any], neighbors: str) -> Release:
     try:
-        return _known_release(event, neighbors)
-    except (KeyError, TypeError, ValueError, ZeroDivisionError, OverflowError):
-        name = str(event.get("name", ""))[:40]
+        fields = {key: value for key, value in listed.items() if key != "name"}
+        words = event_from_dict(fields).words(neighbors)
+        return Release(
+            purpose=listed["name"],
+            kind=words.kind,
+            count=words.count,
+            cost=words.cost,
+            meaning=words.meaning,
+        )
+    except (KeyError, TypeError, ValueError, ArithmeticError):
+        name = str(listed.get("name", ""))[:40]
         return Release(purpose=name, kind="cannot be read", count=None, cost="unknown", meaning="")
-
-
-def _known_release(event: dict[str, Any], neighbors: str) -> Release:
-    purpose = event["name"]
-    reach = 2 if neighbors == "add_remove" else 4
-    match event["event"]:
-        case "Selections":
-            epsilon0 = event["epsilon0"]
-            return Release(
-                purpose=purpose,
-                kind="choice of the best candidate, exponential mechanism",
-                count=event["count"],
-                cost=f"epsilon0 = {epsilon0:.4g} each",
-                meaning=f"like Gumbel noise of {reach / epsilon0:.4g} times what one record can "
-                "add to a score",
-            )
-        case "LaplaceSelections":
-            return Release(
-                purpose=purpose,
-                kind="choice of the best candidate, Laplace noise (published formula)",
-                count=event["count"],
-                cost=f"epsilon0 = {event['epsilon0']:.4g} each",
-                meaning=f"Laplace noise of {event['scale']:.4g} times what one record can add to "
-                "a score",
-            )
-        case "Gaussians":
-            mu = event["mu"]
-            return Release(
-                purpose=purpose,
-                kind="numbers with Gaussian noise",
-                count=None,
-                cost=f"mu = {mu:.4g} together",
-                meaning=f"like one release with noise of {1 / mu:.4g} times what one record can "
-                "change",
-            )
-        case "GaussianReleases":
-            mu = event["mu"]
-            return Release(
-                purpose=purpose,
-                kind="numbers with Gaussian noise (published formula)",
-                count=event["count"],
-                cost="no limit is proven" if mu is None else f"mu = {mu:.4g} together",
-                meaning=f"noise of {event['multiplier']:.4g} times the sensitivity that the paper "
-                "states",
-            )
-        case "PureReleases":
-            return Release(
-                purpose=purpose,
-                kind="a whole number with two-sided geometric noise",
-                count=event["count"],
-                cost=f"epsilon = {event['epsilon']:.4g} each",
-                meaning=f"noise of {1 / event['epsilon']:.4g} times the width of its public range",
-            )
-        case "PerturbedMinimum":
-            return Release(
-                purpose=purpose,
-                kind="minimum of an objective with a Gaussian linear term",
-                count=None,
-                cost=f"mu = {event['mu']:.4g}, curvature ratio {event['ratio']:.4g}",
-                meaning=f"linear term with noise of {1 / event['mu']:.4g} times what one record "
-                "can add to the gradient",
-            )
-        case "PureMinima":
-            return Release(
-                purpose=purpose,
-                kind="minima of objectives with a random linear term",
-                count=event["count"],
-                cost=f"epsilon = {event['epsilon']:.4g} each",
-                meaning=f"linear term of typical length {1 / event['rate']:.4g} per weight, in "
-                "units of a record's gradient",
-            )
-        case "LaplaceVotes":
-            return Release(
-                purpose=purpose,
-                kind="votes for features, Laplace noise (published formula)",
-                count=event["count"],
-                cost=f"epsilon = {event['epsilon']:.4g} together",
-                meaning="noise on every feature's number of votes",
-            )
-        case "RepeatAndSelect":
-            return Release(
-                purpose=purpose,
-                kind=f"the best of a secret number of trials over {event['n_candidates']} settings",
-                count=None,
-                cost=f"epsilon = {event['epsilon']:.4g} at delta = {event['delta']:g} for all",
-                meaning=f"each trial has {event['noise_factor']:.3g} times the noise of one fit; "
-                f"{event['expected_trials']:g} trials are expected ({event['distribution']})",
-            )
-        case other:
-            raise ValueError(f"unknown event {other!r}")
 
 
 def _bounds(bounds: Limits, n_features: int) -> str:

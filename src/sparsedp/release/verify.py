@@ -18,21 +18,12 @@ from sparsedp.data.files.opened import parse_json, read_text
 from sparsedp.losses import from_record
 from sparsedp.privacy.ledger import Ledger, LedgerError, Receipt
 from sparsedp.privacy.public import PublicFacts
-from sparsedp.privacy.published.published import PublishedSchedule
+from sparsedp.privacy.schedule import PublishedSchedule
 from sparsedp.privacy.verdict import ROUNDING, Verdict, contradicted, made_by_0_1
 from sparsedp.release.document import Object, Record
 from sparsedp.release.model import FILE, PublishedModel
 from sparsedp.release.read import HASH, content_hash
 from sparsedp.solvers import Solver
-
-KINDS = {
-    "Select": "Selections",
-    "Perturb": "Gaussians",
-    "Count": "PureReleases",
-    "Minimize": "PerturbedMinimum",
-    "PureMinimize": "PureMinima",
-}
-"""The release that each request of a schedule becomes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,7 +163,7 @@ def _against_schedule(model: PublishedModel) -> list[str]:
         return ["The listed releases are not those that this solver asks for with these settings."]
     if isinstance(schedule, PublishedSchedule):
         return []
-    if kinds != [KINDS[type(request).__name__] for request in schedule.requests]:
+    if kinds != [request.becomes for request in schedule.requests]:
         return ["The listed releases are of other kinds than this solver asks for."]
     if any(a != b for (_, a), (_, b) in zip(asked, listed, strict=True) if a and b):
         return ["The solver asks for another number of releases than are listed."]

@@ -14,7 +14,8 @@ from sparsedp.fit.solve import door, private_solution
 from sparsedp.losses.loss import squared_error
 from sparsedp.mechanisms import KeyStream
 from sparsedp.privacy import (
-    Budget,
+    Charges,
+    Event,
     Perturb,
     Schedule,
     Sensitivity,
@@ -22,7 +23,6 @@ from sparsedp.privacy import (
 )
 from sparsedp.privacy.account.feasibility import records_needed
 from sparsedp.privacy.account.repeat import events_at
-from sparsedp.privacy.events import Event
 from sparsedp.solvers import Solution
 
 SCORE = Schedule((Perturb(name="score"),))
@@ -82,9 +82,9 @@ class Trial:
 
     def run(self, stream: KeyStream) -> tuple[Solution, float]:
         """A model and its noisy score; a record takes part in one of the two only."""
-        budget = Budget.of(self.schedule, self.events)
-        solution = private_solution(self.plan, budget, self.problem.data, stream)
-        with door(Budget.of(SCORE, self.score_events), self.plan.public, stream) as curator:
+        charges = Charges(self.schedule, self.events)
+        solution = private_solution(self.plan, charges, self.problem.data, stream)
+        with door(Charges(SCORE, self.score_events), self.plan.public, stream) as curator:
             score = curator.perturb(np.array([self._score(solution)]), ONE_RECORD)[0]
         return solution, float(score)
 

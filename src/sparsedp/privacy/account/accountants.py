@@ -1,4 +1,6 @@
-"""What a list of events costs: certified upper bounds on delta(epsilon).
+"""What a list of releases costs: certified upper bounds on delta(epsilon).
+
+It is counted in the normal form (cost.py), whatever the kinds of releases are.
 
 ``accounting.md`` beside this file has the proofs. In short: the worst adversary against a mix of
 events, in any interleaving, meets the non-selections first, and what the selections then add is
@@ -15,6 +17,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.optimize import root_scalar
 
+from sparsedp.privacy.account.cost import Atoms, Cost, Costly, DiscreteLoss, Groups, together
 from sparsedp.privacy.account.gaussian import (
     check_delta,
     gaussian_delta,
@@ -22,8 +25,6 @@ from sparsedp.privacy.account.gaussian import (
     gaussian_profile,
 )
 from sparsedp.privacy.account.loss_distribution import (
-    Atoms,
-    Groups,
     coarsen,
     convolve,
     pure_atoms,
@@ -31,15 +32,6 @@ from sparsedp.privacy.account.loss_distribution import (
     selection_profile,
 )
 from sparsedp.privacy.account.many import reduced
-from sparsedp.privacy.account.objective import minimum_atoms
-from sparsedp.privacy.events import (
-    Event,
-    Gaussians,
-    PerturbedMinimum,
-    PureMinima,
-    PureReleases,
-    Selections,
-)
 
 __all__ = [
     "PrivacyProfile",
@@ -60,7 +52,7 @@ MOST_ATOMS = 50_000
 """Above this the atoms of a mix move to a coarser lattice, in the safe direction."""
 
 MIXED_ATOMS = 1_400
-"""Atoms of each kind where a perturbed minimum is mixed with others: two million pairs."""
+"""Atoms of each kind where a discrete loss is mixed with others: two million pairs."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +72,7 @@ class PrivacyProfile:
     exceeds the worst case by a few parts in a thousand up to a few percent.
     """
 
-    events: tuple[Event, ...]
+    events: tuple[Costly, ...]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "events", tuple(self.events))
@@ -101,9 +93,12 @@ class PrivacyProfile:
         """
         if math.isnan(epsilon):
             raise ValueError("epsilon must be a number")
+        cost = together(event.cost() for event in self.events)
+        if cost.infinite >= 1 or cost.alone is not None:
+            return 1.0  # nothing is known: one is a bound
         value = infinite = 0.0
         for tail in TAILS:
-            value, infinite = self._sum(epsilon, tail)
+            value, infinite = _sum(cost, epsilon, tail)
             if infinite <= 1e-5 * max(value, resolution):
                 break
         return min(1.0, (value + infinite) * (1 + ROUNDING))
@@ -123,51 +118,32 @@ class PrivacyProfile:
             if there is no such number.
         """
         check_delta(delta)
+        cost = together(event.cost() for event in self.events)
+        if cost.alone is not None:
+            return cost.alone.proven_epsilon(delta)
         return _smallest(lambda epsilon: self.delta(epsilon, delta), delta)
 
-    def _sum(self, epsilon: float, tail: float) -> tuple[float, float]:
-        """Finite and infinite part of the sum over atoms."""
-        minima = tuple(e for e in self.events if isinstance(e, PerturbedMinimum))
-        gaussians = [e.mu for e in self.events if isinstance(e, Gaussians)]
-        selections, many_mu, many_infinite = reduced(_selections(self.events), tail)
-        mu = math.hypot(*gaussians, *(e.rounding_mu for e in minima), many_mu)
-        pure = _pure_releases(self.events)
-        if mu == 0 and len(selections) == 1 and selections[0][1] == 1:
-            losses, masses, _ = pure_atoms(pure, MOST_ATOMS)
-            return float(masses @ selection_profile(epsilon - losses, selections[0][0])), 0.0
-        losses, masses, infinite = _mix(selections, pure, minima, tail)
-        return float(masses @ gaussian_profile(epsilon - losses, mu)), infinite + many_infinite
 
-
-def _selections(events: tuple[Event, ...]) -> Groups:
-    """Selections in order, neighbors of the same epsilon0 as one group."""
-    groups: list[tuple[float, int]] = []
-    for event in events:
-        if isinstance(event, Selections):
-            count = event.count
-            if groups and groups[-1][0] == event.epsilon0:
-                count += groups.pop()[1]
-            groups.append((event.epsilon0, count))
-    return tuple(groups)
-
-
-def _pure_releases(events: tuple[Event, ...]) -> Groups:
-    """Pure releases, one group per epsilon: their order does not matter."""
-    counts: dict[float, int] = {}
-    for event in events:
-        if isinstance(event, PureReleases | PureMinima):
-            counts[event.epsilon] = counts.get(event.epsilon, 0) + event.count
-    return tuple(sorted(counts.items()))
+def _sum(cost: Cost, epsilon: float, tail: float) -> tuple[float, float]:
+    """Finite and infinite part of the sum over atoms."""
+    selections, many_mu, many_infinite = reduced(cost.selections, tail)
+    mu = math.hypot(cost.mu, many_mu)
+    if mu == 0 and not cost.losses and len(selections) == 1 and selections[0][1] == 1:
+        losses, masses, _ = pure_atoms(cost.pure, MOST_ATOMS)
+        return float(masses @ selection_profile(epsilon - losses, selections[0][0])), cost.infinite
+    losses, masses, infinite = _mix(selections, cost.pure, cost.losses, tail)
+    finite = float(masses @ gaussian_profile(epsilon - losses, mu))
+    return finite, infinite + many_infinite + cost.infinite
 
 
 @lru_cache(maxsize=16)
 def _mix(
-    selections: Groups, pure: Groups, minima: tuple[PerturbedMinimum, ...], tail: float
+    selections: Groups, pure: Groups, discrete: tuple[DiscreteLoss, ...], tail: float
 ) -> Atoms:
-    """Losses of pure releases, perturbed minima and selections together."""
-    if minima:
-        atoms = minimum_atoms(minima[0], tail)
-        others = [minimum_atoms(event, tail) for event in minima[1:]]
+    """Losses of pure releases, of discrete losses and of selections together."""
+    if discrete:
+        atoms = discrete[0].atoms(tail)
+        others = [loss.atoms(tail) for loss in discrete[1:]]
         if pure:
             others.append(pure_atoms(pure, MIXED_ATOMS))
         if selections:
@@ -202,10 +178,11 @@ def _smallest(delta_of: Callable[[float], float], delta: float) -> float:
     while delta_of(epsilon) > delta:
         epsilon += shift
         shift *= 2
-    return epsilon
+    # Not "unless above": what is not a number proves nothing.
+    return epsilon if delta_of(epsilon) <= delta else math.inf
 
 
-def zcdp_rho(events: tuple[Event, ...]) -> float:
+def zcdp_rho(events: tuple[Costly, ...]) -> float:
     """Sum of the concentrated costs: a coarser summary, valid in any order.
 
     Parameters
@@ -221,15 +198,7 @@ def zcdp_rho(events: tuple[Event, ...]) -> float:
     """
     rho = 0.0
     for event in events:
-        match event:
-            case Selections(epsilon0, count):
-                rho += count * epsilon0**2 / 8
-            case Gaussians(mu):
-                rho += mu**2 / 2
-            case PureReleases(epsilon, count) | PureMinima(epsilon, count):
-                rho += count * epsilon**2 / 2
-            case PerturbedMinimum():
-                raise ValueError("no concentrated cost is known for a perturbed minimum")
+        rho += event.cost().rho()
     return rho
 
 

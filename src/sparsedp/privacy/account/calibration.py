@@ -3,24 +3,17 @@
 The scale of the whole schedule is one number mu, as if everything were Gaussian: a share f of
 mu^2 buys Gaussian releases of mu * sqrt(f), or ``count`` selections of epsilon0 = 2 mu sqrt(f /
 count), whose privacy loss has the same variance, or a perturbed minimum with a linear term of that
-mu. The largest mu that ``PrivacyProfile``
-certifies is found by comparison with the Gaussian profile, which all profiles resemble.
+mu. What a request buys at a scale is in its file of events/. The largest mu that
+``PrivacyProfile`` certifies is found by comparison with the Gaussian profile, which all profiles
+resemble.
 """
 
 import math
 from functools import lru_cache
 
 from sparsedp.privacy.account.accountants import PrivacyProfile, gaussian_mu
-from sparsedp.privacy.account.objective import ROUNDING, pure_determinant
-from sparsedp.privacy.events import (
-    Event,
-    Gaussians,
-    PerturbedMinimum,
-    PureMinima,
-    PureReleases,
-    Selections,
-)
-from sparsedp.privacy.schedule import Count, Minimize, Perturb, PureMinimize, Schedule, Select
+from sparsedp.privacy.kind import Event, Scale
+from sparsedp.privacy.schedule import Schedule
 
 TOLERANCE = 1e-3
 """What may be left unused: of epsilon at the given delta, and of mu."""
@@ -104,60 +97,6 @@ def _inside(proposal: float, safe: float, unsafe: float) -> float:
 
 def _events(schedule: Schedule, epsilon: float, mu: float) -> tuple[Event, ...]:
     """What the requests cost at scale mu."""
-    events: list[Event] = []
-    for request in schedule.requests:
-        match request:
-            case Select(count, share):
-                part = share / schedule.total_share
-                events.append(Selections(2 * math.sqrt(part / count) * mu, count))
-            case Perturb(share):
-                events.append(Gaussians(math.sqrt(share / schedule.total_share) * mu))
-            case Count(fraction):
-                events.append(PureReleases(fraction * epsilon))
-            case Minimize():
-                part = math.sqrt(request.share / schedule.total_share)
-                rest = epsilon * (1 - schedule.counted)
-                events.append(_minimum(request, part, rest, mu))
-            case PureMinimize():
-                events.append(_pure_minima(request, epsilon))
-    return tuple(events)
-
-
-def _minimum(request: Minimize, part: float, rest: float, mu: float) -> PerturbedMinimum:
-    """The linear term gets its part of mu; the regularization may have been left to us."""
-    shape, n_outputs = request.shape, request.n_outputs
-    if request.regularization is None:
-        # Under add/remove a curvature that vanishes with the largest gradient costs nothing up to
-        # about a quarter of epsilon (objective.md); otherwise it costs what it is.
-        joint = request.neighbors == "add_remove" and shape != "multinomial"
-        ratio = part * rest / (4 if joint else 10)
-        if shape == "multinomial":
-            ratio *= n_outputs / (2 * (n_outputs - 1))
-    else:
-        ratio = 1 / request.regularization
-    if pure_determinant(ratio, shape, n_outputs) > 0.9 * rest:
-        raise ValueError(
-            f"regularization={request.regularization} is too little for epsilon={rest:g}: no "
-            f"noise is enough. Take None, or more than {1.2 * n_outputs / math.expm1(rest):.3g}"
-        )
-    return PerturbedMinimum(
-        part * mu, ratio, shape, request.neighbors, ROUNDING * part * mu, n_outputs
-    )
-
-
-def _pure_minima(request: PureMinimize, epsilon: float) -> PureMinima:
-    """What is left for the linear term once the log-determinant is paid for."""
-    each = request.fraction * epsilon / request.count
-    if request.regularization is None:
-        ratio = each / (4 * max(1, request.n_outputs - 1))  # a quarter for the log-determinant
-    else:
-        ratio = 1 / request.regularization
-    left = (1 - ROUNDING) * each - pure_determinant(ratio, request.shape, request.n_outputs)
-    if left <= 0:
-        raise ValueError(
-            f"at epsilon={epsilon:g} each of {request.count} minima may cost {each:g}, which a "
-            f"regularization of {request.regularization:g} uses up: raise it above "
-            f"{2 * request.n_outputs / each:.3g}, or take fewer steps"
-        )
-    reach = 1 if request.neighbors == "add_remove" else 2
-    return PureMinima(each, request.count, left / reach, ratio, ROUNDING * each)
+    rest = epsilon * (1 - schedule.counted)
+    scale = Scale(mu, schedule.total_share, epsilon, rest)
+    return tuple(request.at_scale(scale) for request in schedule.requests)

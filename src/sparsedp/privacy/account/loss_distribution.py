@@ -7,13 +7,13 @@ such profiles, which makes mixing them a convolution. ``accounting.md`` has the 
 
 import math
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, log_expit
 
 from sparsedp._kernels import COMPILED
+from sparsedp.privacy.account.cost import Atoms, Groups
 
 if COMPILED:
     from sparsedp._kernels.account import compose as kernel
@@ -31,17 +31,6 @@ LEAST_CELLS, FULL_CELLS, MOST_CELLS = 12, 64, 2048
 
 MOST_PAIRS = 4_000_000
 """Pairs of atoms of two kinds of pure releases: beyond, both move to a coarser lattice first."""
-
-Groups = tuple[tuple[float, int], ...]
-"""(epsilon, count) of successive releases."""
-
-
-class Atoms(NamedTuple):
-    """A discrete privacy loss: its values, their masses, and the mass at infinity."""
-
-    losses: NDArray[np.floating]
-    masses: NDArray[np.floating]
-    infinite: float = 0.0
 
 
 def convolve(first: Atoms, second: Atoms) -> Atoms:

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
+from sparsedp.privacy.account.cost import Groups
 from sparsedp.privacy.account.gaussian import gaussian_profile
-from sparsedp.privacy.account.loss_distribution import Groups, composed_selections
+from sparsedp.privacy.account.loss_distribution import composed_selections
 
 MOST_DIRECT = 2_000
 """Up to this many selections go through the exact program; beyond it is slower, and looser too."""

@@ -7,14 +7,13 @@ of a log-determinant plus the loss of a Gaussian shift (proof: solvers/objective
 
 import math
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from sparsedp.privacy.account.loss_distribution import Atoms
-from sparsedp.privacy.events import PerturbedMinimum
+from sparsedp.privacy.account.cost import Atoms
 
 N_CELLS = 20_000
 """Cells of the discrete loss; every value is rounded up to the end of its cell."""
@@ -29,6 +28,35 @@ SLACK = 1e-12
 """Added to every log-determinant: above rounding."""
 
 
+class LinearTerm(Protocol):
+    """What the loss of a perturbed minimum depends on (events/perturbed_minimum.py); hashable."""
+
+    @property
+    def mu(self) -> float:
+        """Largest shift of the gradient over the noise of the linear term."""
+        ...
+
+    @property
+    def ratio(self) -> float:
+        """Largest curvature of a record over that of the regularization."""
+        ...
+
+    @property
+    def shape(self) -> str:
+        """How a record's curvature and gradient go together."""
+        ...
+
+    @property
+    def neighbors(self) -> str:
+        """The relation that ``mu`` was counted for."""
+        ...
+
+    @property
+    def n_outputs(self) -> int:
+        """Classes of a multinomial loss."""
+        ...
+
+
 class Lines(NamedTuple):
     """Losses ``height + q^2 / 2 + q z``, the largest of which counts, for one Gaussian z.
 
@@ -41,12 +69,12 @@ class Lines(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def minimum_atoms(event: PerturbedMinimum, tail: float) -> Atoms:
+def minimum_atoms(event: LinearTerm, tail: float) -> Atoms:
     """Upper bound on the privacy loss of a perturbed minimum, in either direction.
 
     Parameters
     ----------
-    event : PerturbedMinimum
+    event : LinearTerm
     tail : float
         About this mass counts as infinite loss.
     """
@@ -71,7 +99,7 @@ def pure_determinant(ratio: float, shape: str, n_outputs: int) -> float:
     ratio : float
         Largest curvature of one record's loss over the curvature of the regularization.
     shape : str
-        As in :class:`PerturbedMinimum`.
+        As in events/perturbed_minimum.py.
     n_outputs : int
         Classes of a multinomial loss.
     """
@@ -81,7 +109,7 @@ def pure_determinant(ratio: float, shape: str, n_outputs: int) -> float:
     return math.log1p(ratio)
 
 
-def _families(event: PerturbedMinimum) -> list[Lines]:
+def _families(event: LinearTerm) -> list[Lines]:
     """Which losses are possible, by the shape of the loss and the neighbor relation."""
     mu, flat = event.mu, pure_determinant(event.ratio, event.shape, event.n_outputs) + SLACK
     others = event.n_outputs - 1

@@ -7,14 +7,17 @@ import numpy as np
 from scipy.optimize import brentq
 
 from sparsedp.privacy.account.accountants import zcdp_epsilon
-from sparsedp.privacy.events import Event, Gaussians, Selections
-from sparsedp.privacy.schedule import Perturb, Schedule, Select
+from sparsedp.privacy.kind import Event
+from sparsedp.privacy.schedule import Schedule
 
 SHAPES = {"logarithmic": 0.0, "geometric": 1.0}
 """Distributions of the number of trials: shapes of the truncated negative binomial family."""
 
 ORDERS = tuple(1 + np.geomspace(1e-3, 2e4, 220))
 """Renyi orders; the default ones of the accountant are too few for small budgets."""
+
+ROUNDING = 1e-9
+"""By this part the stopping rate is lowered in a divergence, above the error of its root."""
 
 
 def stopping_rate(expected_trials: float, distribution: str) -> float:
@@ -46,6 +49,21 @@ def repeated_epsilon(rho: float, delta: float, expected_trials: float, distribut
     return float(accountant.get_epsilon(delta))
 
 
+def repeated_divergence(
+    rho: float, alpha: float, expected_trials: float, distribution: str
+) -> float:
+    """Renyi divergence of the same (Papernot and Steinke 2021, theorem 2).
+
+    The theorem holds for every order of its second term, and a divergence is at most that of any
+    larger order; with rho-zCDP trials the best of both are known.
+    """
+    log_rate = -math.log(stopping_rate(expected_trials, distribution) * (1 - ROUNDING))
+    second = max(1.0, math.sqrt(log_rate / rho))
+    again = (1 + SHAPES[distribution]) * (rho * (second - 1) + log_rate / second)
+    order = max(alpha, 1 + math.sqrt(math.log(expected_trials) / rho))
+    return rho * order + again + math.log(expected_trials) / (order - 1)
+
+
 @lru_cache(maxsize=64)
 def trial_rho(epsilon: float, delta: float, expected_trials: float, distribution: str) -> float:
     """The largest zCDP cost of one trial such that all trials together stay within the budget."""
@@ -75,21 +93,6 @@ def single_rho(epsilon: float, delta: float) -> float:
 
 
 def events_at(schedule: Schedule, rho: float) -> tuple[Event, ...]:
-    """Calibrate a schedule to rho-zCDP: shares are parts of rho, so this needs no search.
-
-    ``count`` selections of epsilon0 cost count * epsilon0^2 / 8, Gaussians of mu cost mu^2 / 2.
-    """
-    events: list[Event] = []
-    for request in schedule.requests:
-        match request:
-            case Select(count, share):
-                part = share / schedule.total_share * rho
-                events.append(Selections(math.sqrt(8 * part / count), count))
-            case Perturb(share):
-                events.append(Gaussians(math.sqrt(2 * share / schedule.total_share * rho)))
-            case _:
-                raise ValueError(
-                    f"a solver that asks for {type(request).__name__} cannot be tuned privately: "
-                    "only selections and Gaussian releases have the cost that the theorem needs"
-                )
-    return tuple(events)
+    """Calibrate a schedule to rho-zCDP: shares are parts of rho, so this needs no search."""
+    total = schedule.total_share
+    return tuple(request.at_rho(request.share / total * rho) for request in schedule.requests)

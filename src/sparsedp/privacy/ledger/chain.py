@@ -3,7 +3,9 @@
 import hashlib
 import json
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from sparsedp.privacy.plain import Parsed
 
 START = hashlib.sha256(b"sparsedp ledger 2").hexdigest()
 """Stands before the first line."""
@@ -27,7 +29,7 @@ class Line(NamedTuple):
     details: str
     hash: str
 
-    def read(self) -> dict[str, Any]:
+    def read(self) -> Parsed:
         """The details as data; ValueError if they are not."""
         details = json.loads(self.details)
         if not isinstance(details, dict):
@@ -35,7 +37,7 @@ class Line(NamedTuple):
         return details
 
 
-def encoded(details: dict[str, Any]) -> str:
+def encoded(details: Parsed) -> str:
     """Details as ASCII text, one way of writing for one content."""
     return json.dumps(details, sort_keys=True, separators=(",", ":"), allow_nan=False)
 

@@ -7,23 +7,16 @@ any order (ledger.md). All are rounded up.
 import math
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
 
-from sparsedp.privacy.account.objective import minimum_atoms
-from sparsedp.privacy.account.repeat import SHAPES, stopping_rate
-from sparsedp.privacy.events import (
-    Event,
-    Gaussians,
-    PerturbedMinimum,
-    PureMinima,
-    PureReleases,
-    Selections,
-    event_from_dict,
-)
+from sparsedp.privacy.account.cost import Costly, DiscreteLoss
+from sparsedp.privacy.events import event_from_dict
+from sparsedp.privacy.kind import Claim
 from sparsedp.privacy.neighbors import Neighbors
+from sparsedp.privacy.plain import Json
 
 ROUNDING = 1e-9
 """Part added to every divergence, above the rounding errors in it."""
@@ -32,22 +25,22 @@ SLACK = 1e-13
 """Added to every logarithm of a sum, which is near zero where divergences are small."""
 
 TAIL = 1e-30
-"""Mass of a perturbed minimum's loss that counts as a leak."""
+"""Mass of a discrete loss that counts as a leak."""
 
 
-class Cost(NamedTuple):
+class Divergence(NamedTuple):
     """A divergence that holds but for an event of probability ``leak``."""
 
     divergence: float
     leak: float
 
 
-def black_box(epsilon: float, delta: float, alpha: float) -> Cost:
+def black_box(epsilon: float, delta: float, alpha: float) -> Divergence:
     """Of anything that is (epsilon, delta)-differentially private (Kairouz et al. 2015)."""
-    return Cost(_response(epsilon, alpha) * (1 + ROUNDING), delta)
+    return Divergence(_response(epsilon, alpha) * (1 + ROUNDING), delta)
 
 
-def of_events(events: Sequence[dict[str, Any]], alpha: float, neighbors: Neighbors) -> Cost | None:
+def of_events(events: Sequence[Json], alpha: float, neighbors: Neighbors) -> Divergence | None:
     """Of a fit's releases as its record lists them; None if one of them has no such bound here."""
     if not events:
         return None
@@ -56,39 +49,42 @@ def of_events(events: Sequence[dict[str, Any]], alpha: float, neighbors: Neighbo
     if len(known) < len(costs):
         return None
     divergence = math.fsum(cost.divergence for cost in known)
-    return Cost(divergence * (1 + ROUNDING), math.fsum(c.leak for c in known) * (1 + ROUNDING))
+    leak = math.fsum(cost.leak for cost in known)
+    return Divergence(divergence * (1 + ROUNDING), leak * (1 + ROUNDING))
 
 
-def _of_record(event: dict[str, Any], alpha: float, neighbors: Neighbors) -> Cost | None:
+def _of_record(event: Json, alpha: float, neighbors: Neighbors) -> Divergence | None:
     try:
-        fields = {key: value for key, value in event.items() if key != "name"}
-        if fields.get("event") == "RepeatAndSelect":
-            return Cost(_search(fields, alpha), 0.0)
-        counted = event_from_dict(fields)
-    except (ValueError, TypeError, KeyError, AttributeError):
-        return None  # a published calibration, or a kind of release from elsewhere: a black box
-    if isinstance(counted, PerturbedMinimum) and counted.neighbors != neighbors:
-        return None
-    return of_event(counted, alpha)
+        counted = event_from_dict({key: value for key, value in event.items() if key != "name"})
+        if counted.contradiction(Claim(neighbors, "sound")) is not None:
+            return None  # a published calibration, or counted for other neighbors: a black box
+        return of_event(counted, alpha)
+    except (ValueError, TypeError, AttributeError):
+        return None  # a kind of release from elsewhere
 
 
 @lru_cache(maxsize=256)
-def of_event(event: Event, alpha: float) -> Cost:
+def of_event(event: Costly, alpha: float) -> Divergence:
     """Of one kind of release at order ``alpha`` > 1."""
-    match event:
-        case Selections(epsilon0, count):
-            return Cost(count * _selection(epsilon0, alpha), 0.0)
-        case Gaussians(mu):
-            return Cost(alpha * mu**2 / 2, 0.0)
-        case PureReleases(epsilon, count) | PureMinima(epsilon, count):
-            return Cost(count * _response(epsilon, alpha), 0.0)
-        case PerturbedMinimum():
-            atoms = minimum_atoms(event, TAIL)
-            with np.errstate(divide="ignore"):
-                moment = logsumexp(np.log(atoms.masses) + (alpha - 1) * atoms.losses)
-            loss = max(0.0, float(moment) + SLACK) / (alpha - 1)
-            return Cost(loss + alpha * event.rounding_mu**2 / 2, atoms.infinite)
-    raise ValueError(f"no divergence is known for {type(event).__name__}")
+    cost = event.cost()
+    if cost.infinite:
+        raise ValueError("no divergence is known where nothing is proven")
+    parts = [count * _selection(epsilon0, alpha) for epsilon0, count in cost.selections]
+    parts += [count * _response(epsilon, alpha) for epsilon, count in cost.pure]
+    parts += [alpha * cost.mu**2 / 2]
+    if cost.alone is not None:
+        parts.append(cost.alone.divergence(alpha))
+    discrete = [_discrete(loss, alpha) for loss in cost.losses]
+    parts += [one.divergence for one in discrete]
+    return Divergence(math.fsum(parts), math.fsum(one.leak for one in discrete))
+
+
+def _discrete(loss: DiscreteLoss, alpha: float) -> Divergence:
+    """The moment of its atoms; what lies at infinity leaks."""
+    atoms = loss.atoms(TAIL)
+    with np.errstate(divide="ignore"):
+        moment = logsumexp(np.log(atoms.masses) + (alpha - 1) * atoms.losses)
+    return Divergence(max(0.0, float(moment) + SLACK) / (alpha - 1), atoms.infinite)
 
 
 def _selection(epsilon0: float, alpha: float) -> float:
@@ -120,18 +116,3 @@ def _log_cosh(x: float) -> float:
     if x < 1:
         return math.log1p(2 * math.sinh(x / 2) ** 2)
     return x + math.log1p(math.exp(-2 * x)) - math.log(2)
-
-
-def _search(event: dict[str, Any], alpha: float) -> float:
-    """Of the best of a random number of trials (Papernot and Steinke 2021, theorem 2).
-
-    The theorem holds for every order of its second term, and a divergence is at most that of any
-    larger order; with rho-zCDP trials the best of both are known.
-    """
-    rho, trials = float(event["rho_per_trial"]), float(event["expected_trials"])
-    shape, distribution = SHAPES[event["distribution"]], event["distribution"]
-    log_rate = -math.log(stopping_rate(trials, distribution) * (1 - ROUNDING))
-    second = max(1.0, math.sqrt(log_rate / rho))
-    again = (1 + shape) * (rho * (second - 1) + log_rate / second)
-    order = max(alpha, 1 + math.sqrt(math.log(trials) / rho))
-    return rho * order + again + math.log(trials) / (order - 1)

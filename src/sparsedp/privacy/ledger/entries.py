@@ -2,11 +2,12 @@
 
 import math
 from collections import Counter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sparsedp.privacy.account.accountants import PrivacyProfile
 from sparsedp.privacy.events import PureReleases
 from sparsedp.privacy.ledger.state import State
+from sparsedp.privacy.plain import Parsed
 
 LONGEST = 1_000
 """Characters of a declared name."""
@@ -20,7 +21,7 @@ class Charge(NamedTuple):
     delta: float
     neighbors: str
     what: str
-    events: list[dict[str, Any]]
+    events: list[Parsed]
     line: int
     who: str | None
     data: str | None

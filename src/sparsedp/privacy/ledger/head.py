@@ -10,11 +10,12 @@ import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sparsedp.privacy.ledger.chain import Line
 from sparsedp.privacy.ledger.errors import LedgerError
 from sparsedp.privacy.ledger.store import sweep, sync_folder
+from sparsedp.privacy.plain import Parsed
 
 
 class Receipt(NamedTuple):
@@ -24,7 +25,7 @@ class Receipt(NamedTuple):
     line: int
     head: str
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Parsed:
         """As it stands in a model's record."""
         return {"id": self.ledger_id, "line": self.line, "head": self.head}
 

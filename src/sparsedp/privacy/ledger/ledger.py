@@ -1,8 +1,6 @@
 """A privacy budget that several fits draw from, also from several processes."""
 
 import atexit
-import hashlib
-import hmac
 import json
 import math
 import os
@@ -31,9 +29,10 @@ from sparsedp.privacy.ledger.refusals import (
 )
 from sparsedp.privacy.ledger.rules import Rule, UnionRule
 from sparsedp.privacy.ledger.state import WEIGHTS, State, first_line, plain
-from sparsedp.privacy.ledger.store import Store, append
+from sparsedp.privacy.ledger.store import Store, append, note_fingerprint
 from sparsedp.privacy.ledger.sums import text_of
 from sparsedp.privacy.neighbors import Neighbors
+from sparsedp.privacy.plain import Parsed
 
 
 class Ledger:
@@ -130,7 +129,7 @@ class Ledger:
         *,
         neighbors: Neighbors = "add_remove",
         what: str = "",
-        events: list[dict[str, Any]] | None = None,
+        events: list[Parsed] | None = None,
         seeded: bool | None = None,
         unit: str = "record",
         who: str | None = None,
@@ -181,9 +180,7 @@ class Ledger:
                 raise overspent(state, epsilon, delta)
             append(db, line)
             if digest is not None:
-                key = bytes.fromhex(state.first["key"])
-                fingerprint = hmac.new(key, digest, hashlib.sha256).hexdigest()
-                db.execute("INSERT INTO fingerprints VALUES (?, ?)", (line.line, fingerprint))
+                note_fingerprint(db, line, state.first["key"], digest)
         return self._noted(Receipt(state.id, line.line, line.hash))
 
     def finish(self, receipt: Receipt, fingerprint: str) -> Receipt:
@@ -301,7 +298,7 @@ class Ledger:
         return planned_epsilon(self.history(), self._state().budget[1])
 
     @property
-    def terms(self) -> dict[str, Any]:
+    def terms(self) -> Parsed:
         """Rule, unit, relation and identity, as the file states them."""
         state = self._state()
         first = state.first
@@ -326,7 +323,7 @@ class Ledger:
         if self._store.create(first):
             self._noted(Receipt(first.read()["id"], 0, first.hash))
 
-    def _declared(self, what: str, who: str | None, data: str | None) -> dict[str, Any]:
+    def _declared(self, what: str, who: str | None, data: str | None) -> Parsed:
         """Names as they were declared, here or for this object; never made up."""
         return {
             "what": declared_name("what", what) or "",
@@ -364,7 +361,7 @@ class Ledger:
 
 
 def _reopen(
-    fields: dict[str, Any] | Path, epsilon: float | None = None, delta: float | None = None
+    fields: Parsed | Path, epsilon: float | None = None, delta: float | None = None
 ) -> Ledger:
     # Unpickling must not fail, or a saved model could not be read once its ledger is gone; and it
     # must not make a fresh budget: the missing file is reported at the next charge.

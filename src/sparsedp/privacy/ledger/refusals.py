@@ -1,12 +1,12 @@
 """Why a charge is refused; nothing is written then."""
 
 from pathlib import Path
-from typing import Any
 
 from sparsedp.privacy.ledger.errors import BudgetExceeded, LedgerError
 from sparsedp.privacy.ledger.rules import UnionRule
 from sparsedp.privacy.ledger.state import UNITS, State
 from sparsedp.privacy.neighbors import NEIGHBORS
+from sparsedp.privacy.plain import Parsed
 
 
 def check_cost(epsilon: float, delta: float, neighbors: str, unit: str) -> None:
@@ -42,7 +42,7 @@ def check_kind(state: State, neighbors: str, unit: str) -> None:
         )
 
 
-def check_asked(path: Path, state: State, asked: dict[str, Any]) -> None:
+def check_asked(path: Path, state: State, asked: Parsed) -> None:
     """Refuse a ledger that is not what somebody wanted to make or open."""
     epsilon, delta = state.budget
     kept = {**state.first, "epsilon": epsilon, "delta": delta}

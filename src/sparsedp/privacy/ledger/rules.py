@@ -4,10 +4,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from sparsedp.privacy.ledger.chain import Line
 from sparsedp.privacy.ledger.sums import exact, text_of, total
+from sparsedp.privacy.plain import Parsed
 
 Rule = Literal["sum", "union"]
 RULES: tuple[Rule, ...] = get_args(Rule)
@@ -115,7 +116,7 @@ class UnionRule:
         return SumRule(self.epsilon, self.delta_sum)
 
 
-def rule_of(name: str, epsilon: str, delta: str, numbers: dict[str, Any]) -> SumRule | UnionRule:
+def rule_of(name: str, epsilon: str, delta: str, numbers: Parsed) -> SumRule | UnionRule:
     """The rule that a ledger's first line states; ValueError if it states none that is valid."""
     if name == "sum" and not numbers:
         return SumRule(epsilon, delta)
@@ -126,7 +127,7 @@ def rule_of(name: str, epsilon: str, delta: str, numbers: dict[str, Any]) -> Sum
     raise ValueError("not a rule for which a proof is known")
 
 
-def stated(rule: SumRule | UnionRule) -> dict[str, Any]:
+def stated(rule: SumRule | UnionRule) -> Parsed:
     """The numbers of a rule beside the budget, for the first line."""
     return {k: v for k, v in asdict(rule).items() if k not in ("epsilon", "delta")}
 

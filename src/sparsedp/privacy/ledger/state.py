@@ -24,6 +24,7 @@ from sparsedp.privacy.ledger.rules import (
 )
 from sparsedp.privacy.ledger.sums import exact, text_of
 from sparsedp.privacy.neighbors import NEIGHBORS, Neighbors
+from sparsedp.privacy.plain import Parsed
 
 FIELDS = {
     "budget": {"id", "key", "rule", "numbers", "unit", "neighbors"},
@@ -72,7 +73,7 @@ class State:
 
     path: Path
     lines: tuple[Line, ...]
-    first: dict[str, Any]
+    first: Parsed
     rule: SumRule | UnionRule
     spent: Spent
 
@@ -122,7 +123,7 @@ class State:
         charges = (line for line in self.lines if line.kind == "charge")
         return next((self.read(line)["neighbors"] for line in charges), None)
 
-    def read(self, line: Line) -> dict[str, Any]:
+    def read(self, line: Line) -> Parsed:
         """The details of a line; most are never asked for, so they are not read beforehand."""
         with contextlib.suppress(ValueError, RecursionError):
             details = line.read()
@@ -156,14 +157,14 @@ class State:
                     found.setdefault(details["charge"], set()).add(details["model"])
         return found
 
-    def charges(self) -> list[tuple[int, dict[str, Any]]]:
+    def charges(self) -> list[tuple[int, Parsed]]:
         """Line number and details of every charge."""
         return [(line.line, self.read(line)) for line in self.lines if line.kind == "charge"]
 
     def next_line(
         self,
         kind: str,
-        details: dict[str, Any],
+        details: Parsed,
         cost: tuple[str, str] = ("0.0", "0.0"),
         filtered: tuple[str | None, str | None] = (None, None),
         when: str | None = None,
@@ -186,7 +187,7 @@ class State:
         return self.rule.admits(together)
 
     def filtered(
-        self, epsilon: float, delta: float, events: list[dict[str, Any]], neighbors: Neighbors
+        self, epsilon: float, delta: float, events: list[Parsed], neighbors: Neighbors
     ) -> tuple[str | None, str | None]:
         """What a charge costs under rule "union": its releases, or a black box if that is less."""
         if isinstance(self.rule, SumRule):
@@ -202,7 +203,7 @@ class State:
         return "inf" if infinite else text_of(found.divergence), text_of(found.leak)
 
 
-def _as_written(kind: str, details: dict[str, Any]) -> bool:
+def _as_written(kind: str, details: Parsed) -> bool:
     """Whether the details of a line are of the types that ledgers write."""
     if kind == "model":
         return type(details["charge"]) is int and isinstance(details["model"], str)

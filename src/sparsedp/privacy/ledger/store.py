@@ -1,6 +1,8 @@
 """The ledger's file: an SQLite database that is made whole, or not at all."""
 
 import contextlib
+import hashlib
+import hmac
 import os
 import random
 import sqlite3
@@ -212,6 +214,12 @@ def fill(db: sqlite3.Connection, lines: list[Line]) -> None:
 def append(db: sqlite3.Connection, line: Line) -> None:
     """Write a line."""
     db.execute(f"INSERT INTO lines VALUES ({', '.join('?' * len(line))})", line)
+
+
+def note_fingerprint(db: sqlite3.Connection, line: Line, key: str, digest: bytes) -> None:
+    """Keep a keyed fingerprint of the records of a charge; only the ledger's file has the key."""
+    fingerprint = hmac.new(bytes.fromhex(key), digest, hashlib.sha256).hexdigest()
+    db.execute("INSERT INTO fingerprints VALUES (?, ?)", (line.line, fingerprint))
 
 
 def sweep(path: Path) -> None:

@@ -10,7 +10,7 @@ from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Loss
 from sparsedp.mechanisms import Curator
 from sparsedp.privacy import PublicFacts, PublishedSchedule
-from sparsedp.privacy.published.published import PublishedRequest
+from sparsedp.privacy.kind import PublishedRequest
 from sparsedp.sets import L1Ball, n_features_used
 from sparsedp.solvers.lasso.descent import LassoProblem, Minimum, by_column
 from sparsedp.solvers.lasso.goal import Ball, Penalty

@@ -11,7 +11,6 @@ from sparsedp.data.sums.products import column_sums
 from sparsedp.losses import Loss
 from sparsedp.losses.clip import clipped
 from sparsedp.mechanisms import Curator
-from sparsedp.mechanisms.narrowed import NarrowedCurator
 from sparsedp.privacy import (
     Gaussians,
     Perturb,
@@ -160,7 +159,7 @@ class Screened:
         screen = self.screen(data, loss, curator)
         kept = screen.kept
         facts = self._kept(curator.public)
-        solution = self.solver.solve(data.features(kept), loss, NarrowedCurator(curator, facts))
+        solution = self.solver.solve(data.features(kept), loss, curator.narrowed(facts))
         weights = np.zeros(curator.public.weights_shape)
         weights[kept] = solution.weights[: len(kept)]
         weights[curator.public.n_features :] = solution.weights[len(kept) :]

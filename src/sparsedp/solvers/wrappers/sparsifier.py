@@ -11,7 +11,7 @@ from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Loss
 from sparsedp.mechanisms import Curator, NoiselessCurator
 from sparsedp.privacy import Count, PublicFacts, PublishedSchedule, RoundedCount, Schedule
-from sparsedp.privacy.published.published import at_fraction
+from sparsedp.privacy.schedule import at_fraction
 from sparsedp.sets import L0Ball, n_features_used
 from sparsedp.solvers.frank_wolfe.frank_wolfe import FrankWolfe
 from sparsedp.solvers.lasso.lasso import Lasso

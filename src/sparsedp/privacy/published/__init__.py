@@ -1,1 +1,0 @@
-"""Noise as the papers print it: kept to reproduce them, accounted for what it really proves."""

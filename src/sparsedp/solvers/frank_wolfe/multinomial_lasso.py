@@ -155,5 +155,6 @@ class MultinomialLasso:
             name="vertex",
             delta_fraction=1 / public.n_outputs,
             budgeted=self.n_steps,
-            reach=1 / LIPSCHITZ,  # in units of the stated constant a record adds at most a half
+            # In units of the stated constant a record adds at most a half.
+            sensitivity=1 / LIPSCHITZ,
         )

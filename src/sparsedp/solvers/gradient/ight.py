@@ -185,13 +185,13 @@ class IGHT:
             shift = n * np.multiply.outer(moments.center, level) + n / pace.rate * w[:d]
             scores = np.abs(sums - shift).reshape(d, -1).sum(axis=1)  # private
             chosen = curator.select_many(scores, bound, kept, name="features")  # released
-            reach, share = bound * math.sqrt(kept) / n, (1 - LEVEL) / self.n_steps
+            sensitivity, share = bound * math.sqrt(kept) / n, (1 - LEVEL) / self.n_steps
             answer = curator.perturb(
-                sums[chosen] / n, reach, share=share, name="gradient"
+                sums[chosen] / n, sensitivity, share=share, name="gradient"
             )  # released
             gradient = np.zeros_like(w)
             gradient[chosen] = answer - np.multiply.outer(moments.center[chosen], level)
-            noise = curator.noise_level(reach, share=share, name="gradient")
+            noise = curator.noise_level(sensitivity, share=share, name="gradient")
             pace.follow(w[:d], gradient[:d], noise)
             moved = w - pace.rate * gradient
             w = np.zeros_like(w)

@@ -131,7 +131,7 @@ class LassoProblem:
                 break
             model = self._model(columns, margins, residual, gradient, weights)
             guess = penalty or float(np.abs(gradient).max()) / 2
-            tolerance = MODEL * target / goal.reach(weights, value)
+            tolerance = MODEL * target / goal.norm_bound(weights, value)
             penalty = goal.minimize(model, guess, tolerance)
             step = model.weights - weights
             along = columns.margins(step)

@@ -159,9 +159,9 @@ class ManyClassResponse:
 
     def curvatures(self, bends: np.ndarray, share: float, unit_noise: float) -> np.ndarray:
         """Twice the mean of p (1 - p) per class, which bounds the Hessian of any record."""
-        reach = Sensitivity(add_remove=math.sqrt(4 / 27), replace_one=math.sqrt(8 / 27))
-        total = self._moments.release(bends, reach, share)  # released
-        noise = self._moments.deviation(reach, share) / self.n_records
+        sensitivity = Sensitivity(add_remove=math.sqrt(4 / 27), replace_one=math.sqrt(8 / 27))
+        total = self._moments.release(bends, sensitivity, share)  # released
+        noise = self._moments.deviation(sensitivity, share) / self.n_records
         news = total / self.n_records - self._mean_curvatures
         moved = self._mean_curvatures + _trust(self._mean_curvatures, noise) * news
         self._mean_curvatures = np.clip(moved, LEAST_CURVATURE / 2, 0.25)
@@ -199,10 +199,10 @@ class NumberResponse:
         curvature = float(loss.curvature(self.intercept, loss.mean(self.intercept))[0])
         self.curvature = max(curvature, LEAST_CURVATURE)
         share -= (n_sums - 2) * share / n_sums
-        reach = Sensitivity(add_remove=self._largest**2, replace_one=self._largest**2)
+        sensitivity = Sensitivity(add_remove=self._largest**2, replace_one=self._largest**2)
         squares = targets.total(ConstantSquares(loss, constant, self._largest))  # private
-        noisy = moments.release(squares, reach, share)[0]  # released
-        variance = max(noisy + moments.deviation(reach, share), 0.0) / n
+        noisy = moments.release(squares, sensitivity, share)[0]  # released
+        variance = max(noisy + moments.deviation(sensitivity, share), 0.0) / n
         self._multiple = _between(0.7, 0.7 * math.sqrt(0.05 * n / selection_noise), 2.5)
         self._selection_clip = _between(1e-3, self._multiple * math.sqrt(variance), self._largest)
         self._offset = 0.0
@@ -225,18 +225,18 @@ class NumberResponse:
         if self.centered:
             # A record adds (a, 1) with |a| < 1 or (1, 0) or (-1, 0); replaced, (-1, 0) becomes
             # (1, 1) at worst.
-            reach = Sensitivity(add_remove=math.sqrt(2), replace_one=math.sqrt(5))
+            sensitivity = Sensitivity(add_remove=math.sqrt(2), replace_one=math.sqrt(5))
             sums = chosen.total(ClippedSums(self.slopes, weights, clip))  # private
-            shift, weight = self._moments.release(sums, reach, share)  # released
+            shift, weight = self._moments.release(sums, sensitivity, share)  # released
             shift /= max(weight, 0.1 * self.n_records)
             self._offset += float(np.clip(shift, -1, 1)) * clip
         return clip
 
     def curvatures(self, bends: np.ndarray, share: float, unit_noise: float) -> float:
         """That of the constant model; what is released is the spread of the residuals."""
-        reach = Sensitivity(add_remove=self.scale**2, replace_one=self.scale**2)
-        noisy = max(float(self._moments.release(bends, reach, share)[0]), 0.0)  # released
-        spread = math.sqrt((noisy + self._moments.deviation(reach, share)) / self.n_records)
+        sensitivity = Sensitivity(add_remove=self.scale**2, replace_one=self.scale**2)
+        noisy = max(float(self._moments.release(bends, sensitivity, share)[0]), 0.0)  # released
+        spread = math.sqrt((noisy + self._moments.deviation(sensitivity, share)) / self.n_records)
         multiple = _between(2.5, 2.5 * math.sqrt(0.05 * self.n_records / unit_noise), 10.0)
         self.scale = _between(self.scale / 2, multiple * spread, min(2 * self.scale, self._largest))
         self._selection_clip = min(self._multiple * self.scale / multiple, self._largest)

@@ -101,7 +101,7 @@ class ActiveSet:
         entered, intercepts = nearest[:, self._first :], nearest[:, : self._first].sum(axis=1)
         return SolutionPath(self.features, entered, intercepts)
 
-    def add(self, features: np.ndarray, reach: Sensitivity, share: float) -> None:
+    def add(self, features: np.ndarray, sensitivity: Sensitivity, share: float) -> None:
         """Take in features (released or public) and release their part of the Gram matrix."""
         old, new = len(self.weights), len(self.weights) + len(features)
         self.features = np.concatenate([self.features, features])
@@ -111,7 +111,7 @@ class ActiveSet:
         products = self._columns.total(GramColumns(old))  # private
         upper = np.arange(new)[:, None] <= np.arange(old, new)
         rows, columns = np.nonzero(upper)
-        noisy = self._moments.release(products[upper], reach, share)  # released
+        noisy = self._moments.release(products[upper], sensitivity, share)  # released
         self._gram[rows, columns + old] = noisy
         self._gram[columns + old, rows] = noisy
         self._whiten()

@@ -46,7 +46,7 @@ class Objective(Protocol):
 
     @property
     def curvature(self) -> float:
-        """Bound on the largest eigenvalue of the second derivative of one record's loss."""
+        """Bound on the largest eigenvalue of the curvature of one record's loss."""
         ...
 
     @property

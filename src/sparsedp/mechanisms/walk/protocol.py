@@ -23,7 +23,7 @@ class CompactWalk:
         Scores at weights zero.
     n_outputs : int
     bound : float
-        Derivatives are clipped to it: what one record adds to a score at most. Public.
+        Residuals are clipped to it: what one record adds to a score at most. Public.
     radius : float
         Of the ball. Public.
     steps : ndarray of shape (n_steps,)

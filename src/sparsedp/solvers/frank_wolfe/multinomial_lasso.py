@@ -46,7 +46,7 @@ class MultinomialLasso:
         Frank-Wolfe steps: selections of one ball, K times as many with one ball per class, of
         which two (under replace-one three) per step are paid for.
     clip : float
-        Derivatives beyond this are shrunk.
+        Residuals beyond this are shrunk.
     balls : {"joint", "per_class"}
         Whether the weights of all classes share one ball, or have one each.
     calibration : {"sound", "published"}

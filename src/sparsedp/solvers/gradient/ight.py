@@ -34,7 +34,7 @@ from sparsedp.solvers.solver import (
     refuse_initial_model,
 )
 
-LEVEL = 0.1
+RESIDUAL_SHARE = 0.1
 """Part of a step's Gaussian budget that the sum of residuals gets when peeling."""
 
 
@@ -179,13 +179,13 @@ class IGHT:
             peeling = PeelingSums(loss, w, frame.origin, norm)
             sums, residuals, used = data.total(peeling)  # private
             level, _ = clipping.release(
-                curator, residuals, used, n_records=n, n_steps=self.n_steps, share=LEVEL
+                curator, residuals, used, n_records=n, n_steps=self.n_steps, share=RESIDUAL_SHARE
             )  # released
             # Centering by released figures: a record still moves no score by more than the bound.
             shift = n * np.multiply.outer(moments.center, level) + n / pace.rate * w[:d]
             scores = np.abs(sums - shift).reshape(d, -1).sum(axis=1)  # private
             chosen = curator.select_many(scores, bound, kept, name="features")  # released
-            sensitivity, share = bound * math.sqrt(kept) / n, (1 - LEVEL) / self.n_steps
+            sensitivity, share = bound * math.sqrt(kept) / n, (1 - RESIDUAL_SHARE) / self.n_steps
             answer = curator.perturb(
                 sums[chosen] / n, sensitivity, share=share, name="gradient"
             )  # released

@@ -1,14 +1,15 @@
 """The tables of solvers and losses: a new one gets every common test by one line here."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
 
+from sparsedp import SparseLinearRegression, SparseLogisticRegression, SparsePoissonRegressor
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
-from sparsedp.losses import Logistic, Loss, Multinomial, Squared
+from sparsedp.losses import Huber, Logistic, Loss, Multinomial, Poisson, Squared
 from sparsedp.privacy import PublicFacts
 from sparsedp.solvers import (
     ADMM,
@@ -69,6 +70,8 @@ LOSSES: dict[str, Loss] = {
     "logistic": Logistic(),
     "squared": Squared(),
     "multinomial": Multinomial(N_CLASSES),
+    "huber": Huber(threshold=0.3),
+    "poisson": Poisson(limit=7.0),
 }
 
 TAKEN: list[tuple[str, str]] = [
@@ -94,6 +97,18 @@ def declared(loss: str) -> dict[str, Any]:
     """What the gate has to be told about the target."""
     classes = LOSSES[loss].n_classes
     return {"target_bounds": TARGET_BOUNDS} if classes is None else {"classes": range(classes)}
+
+
+def estimator(loss: str, **settings: Any) -> Any:
+    """What fits this loss, for the tables of this module."""
+    minimized = LOSSES[loss]
+    if isinstance(minimized, Poisson):
+        return SparsePoissonRegressor(max_count=minimized.limit, **settings)
+    if minimized.n_classes is None:
+        return SparseLinearRegression(
+            target_bounds=TARGET_BOUNDS, loss=cast(Huber, minimized), **settings
+        )
+    return SparseLogisticRegression(classes=range(minimized.n_classes), **settings)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         PrivateSearchCV,
         SparseLinearRegression,
         SparseLogisticRegression,
+        SparsePoissonRegressor,
     )
     from sparsedp.privacy.account.feasibility import TooFewRecords
     from sparsedp.privacy.ledger import BudgetExceeded, Ledger, LedgerError
@@ -31,6 +32,7 @@ _HOME = {
     "RecordBlocks": "sparsedp.data.blocks.blocks",
     "SparseLinearRegression": "sparsedp.estimators",
     "SparseLogisticRegression": "sparsedp.estimators",
+    "SparsePoissonRegressor": "sparsedp.estimators",
     "TooFewRecords": "sparsedp.privacy.account.feasibility",
     "UnprovenGuarantee": "sparsedp.privacy.schedule",
 }
@@ -45,6 +47,7 @@ __all__ = [
     "RecordBlocks",
     "SparseLinearRegression",
     "SparseLogisticRegression",
+    "SparsePoissonRegressor",
     "TooFewRecords",
     "UnprovenGuarantee",
 ]

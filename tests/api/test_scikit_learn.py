@@ -2,7 +2,12 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sparsedp import Bounds, SparseLinearRegression, SparseLogisticRegression
+from sparsedp import (
+    Bounds,
+    SparseLinearRegression,
+    SparseLogisticRegression,
+    SparsePoissonRegressor,
+)
 from sparsedp.solvers import FrankWolfe, Sparsifier
 
 WIDE = Bounds(lower=-10, upper=10)
@@ -25,6 +30,15 @@ QUICK = Sparsifier(FrankWolfe(n_steps=20))
             target_bounds=(-200, 200),
             solver=FrankWolfe(radius=3, n_steps=50),
         ),
+        SparseLinearRegression(
+            epsilon=1.0,
+            delta=1e-6,
+            bounds=WIDE,
+            target_bounds=(-200, 200),
+            loss="huber",
+            solver=QUICK,
+        ),
+        SparsePoissonRegressor(epsilon=1.0, delta=1e-6, bounds=WIDE, max_count=200, solver=QUICK),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

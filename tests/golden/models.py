@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sparsedp import SparseLinearRegression, SparseLogisticRegression
-from tests.cases import BOUNDS, LOSSES, N_CLASSES, SOLVERS, TARGET_BOUNDS, random_table
+from tests.cases import BOUNDS, LOSSES, SOLVERS, estimator, random_table
 
 FILE = Path(__file__).parent / "models.json"
 SEED = 20261116
@@ -41,12 +40,7 @@ def fitted(case: str) -> dict[str, object]:
         "solver": SOLVERS[solver],
     }
     settings |= {"neighbors": neighbors, "random_state": SEED}
-    if loss == "squared":
-        model = SparseLinearRegression(target_bounds=TARGET_BOUNDS, **settings)
-    else:
-        model = SparseLogisticRegression(
-            classes=range(2 if loss == "logistic" else N_CLASSES), **settings
-        )
+    model = estimator(loss, **settings)
     try:
         model.fit(table.features(layout), table.y)
     except ValueError:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sparsedp import Bounds, SparseLinearRegression, SparseLogisticRegression
+from sparsedp import Bounds
 from sparsedp.mechanisms import Answers
 from sparsedp.mechanisms.recording import recorded
 from sparsedp.mechanisms.scripted import Scripted
@@ -18,10 +18,10 @@ from sparsedp.solvers import Solution
 from tests.cases import (
     BOUNDS,
     LOSSES,
-    N_CLASSES,
     N_FEATURES,
     SOLVERS,
-    TARGET_BOUNDS,
+    TAKEN,
+    estimator,
     public_facts,
     random_table,
 )
@@ -75,11 +75,7 @@ def fitted(solver: Any, loss: str, n: int, seed: int, layout: str, model: Any = 
     """Everything about a fit to a random table, without the solver object itself."""
     how = {"epsilon": 3.0, "delta": 1e-3, "bounds": BOUNDS, "n_nonzero": 3, "solver": solver}
     how |= {"random_state": 0, "initial_model": model, "invalid": "replace"}
-    if loss == "squared":
-        model = SparseLinearRegression(target_bounds=TARGET_BOUNDS, **how)
-    else:
-        classes = (0, 1) if loss == "logistic" else tuple(range(N_CLASSES))
-        model = SparseLogisticRegression(classes=classes, **how)
+    model = estimator(loss, **how)
     table = random_table(loss, n, seed)
     model.fit(table.features(layout), table.y)
     model.set_params(solver=None)
@@ -100,8 +96,7 @@ def disagreements(solver: Any, loss: str, model: Any = None) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize(("name", "loss"), TAKEN)
 def test_a_fitted_estimator_depends_on_data_only_through_answers(name, loss):
     assert disagreements(SOLVERS[name], loss) == set()
 
@@ -115,8 +110,9 @@ def starts_from_a_model(solver: Any) -> bool:
     return True
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("name", [name for name in SOLVERS if starts_from_a_model(SOLVERS[name])])
+@pytest.mark.parametrize(
+    ("name", "loss"), [each for each in TAKEN if starts_from_a_model(SOLVERS[each[0]])]
+)
 def test_neither_does_one_that_starts_from_a_public_model(name, loss):
     n_outputs = LOSSES[loss].n_outputs
     coef = np.arange(1.0, 1 + N_FEATURES * n_outputs).reshape(n_outputs, N_FEATURES) / 20

@@ -13,7 +13,7 @@ from scipy import sparse
 from sparsedp.audit.replay import largest_movements
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
-from sparsedp.losses import Logistic, Multinomial, Squared
+from sparsedp.losses import Huber, Logistic, Multinomial, Poisson, Squared
 from sparsedp.mechanisms import recording
 from sparsedp.mechanisms.scripted import ControlFlowChanged, Scripted, ScriptedCurator
 from sparsedp.privacy import PublicFacts, Sensitivity
@@ -31,6 +31,8 @@ LOSSES = {
     "logistic": Logistic(),
     "squared": Squared(),
     "multinomial": Multinomial(K),
+    "huber": Huber(threshold=0.4),
+    "poisson": Poisson(limit=4.0),
 }
 NEIGHBORS = ("add_remove", "replace_one")
 LAYOUTS = ("dense", "sparse", "sparse")

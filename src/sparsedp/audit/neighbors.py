@@ -60,9 +60,9 @@ def dataset(
     X = np.array([x for x, _ in records], dtype=float)
     y = np.array([target for _, target in records])
     bounds = Bounds(lower=-1, upper=1, row_norm=row_norm)
-    if isinstance(loss, Squared):
+    if loss.n_classes is None:
         return Dataset.clip(X, y, bounds, target_bounds=(-1, 1), intercept=intercept)
-    return Dataset.clip(X, y, bounds, classes=range(max(2, loss.n_outputs)), intercept=intercept)
+    return Dataset.clip(X, y, bounds, classes=range(loss.n_classes), intercept=intercept)
 
 
 def worst_pairs(loss: Loss, neighbors: Neighbors) -> tuple[Pair, ...]:
@@ -71,7 +71,7 @@ def worst_pairs(loss: Loss, neighbors: Neighbors) -> tuple[Pair, ...]:
     An audit tries all of them and goes on with the one that tells most.
     """
     # Labels of a record that pulls its features up, and of one that pulls them down.
-    up, down = (1.0, -1.0) if isinstance(loss, Squared) else (1, 0)
+    up, down = (1.0, -1.0) if loss.n_classes is None else (1, 0)
 
     def pair(
         name: str,

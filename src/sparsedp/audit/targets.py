@@ -14,7 +14,7 @@ from sparsedp.audit.neighbors import (
     worst_pairs,
 )
 from sparsedp.audit.verdict import AuditResult, audit, enumerated
-from sparsedp.losses import Logistic, Loss, Multinomial, Squared
+from sparsedp.losses import Huber, Logistic, Loss, Multinomial, Poisson, Squared
 from sparsedp.privacy import NEIGHBORS, Neighbors
 from sparsedp.solvers import (
     ADMM,
@@ -34,6 +34,8 @@ LOSSES: dict[str, Loss] = {
     "logistic": Logistic(),
     "squared": Squared(),
     "multinomial": Multinomial(3),
+    "huber": Huber(threshold=0.5),
+    "poisson": Poisson(limit=4.0),
 }
 
 STEPS = 15

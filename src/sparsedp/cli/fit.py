@@ -26,7 +26,11 @@ if TYPE_CHECKING:
     from sparsedp.data.blocks.blocks import RecordBlocks
     from sparsedp.data.bounds import Bounds
     from sparsedp.data.files.readers import Table
-    from sparsedp.estimators import SparseLinearRegression, SparseLogisticRegression
+    from sparsedp.estimators import (
+        SparseLinearRegression,
+        SparseLogisticRegression,
+        SparsePoissonRegressor,
+    )
     from sparsedp.privacy import Ledger
     from sparsedp.release import PublishedModel
 
@@ -42,8 +46,15 @@ if TYPE_CHECKING:
 @privacy_options(required=False)
 @click.option(
     "--task",
-    type=click.Choice(("classification", "regression")),
-    help="By default what was declared: classes, or limits of a number.",
+    type=click.Choice(("classification", "regression", "count")),
+    help="By default what was declared: classes, or limits of a number. Counts have limits 0,MAX.",
+)
+@click.option(
+    "--loss",
+    type=click.Choice(("squared", "huber")),
+    default="squared",
+    show_default=True,
+    help="Of a regression; huber for targets with heavy tails.",
 )
 @click.option("--classes", metavar="A,B,...", help="The label set; this or limits are needed.")
 @click.option("--target-bounds", metavar="LOW,HIGH", help="Limits of a target that is a number.")
@@ -214,11 +225,18 @@ def _open_ledger(given: Given) -> "Ledger | None":
 
 def _estimator(
     task: str, declared: "Declaration", given: Given, bounds: "Bounds"
-) -> "SparseLinearRegression | SparseLogisticRegression":
-    from sparsedp.estimators import SparseLinearRegression, SparseLogisticRegression
+) -> "SparseLinearRegression | SparseLogisticRegression | SparsePoissonRegressor":
+    from sparsedp.estimators import (
+        SparseLinearRegression,
+        SparseLogisticRegression,
+        SparsePoissonRegressor,
+    )
 
-    if task == "regression":
-        estimator = SparseLinearRegression(target_bounds=declared.target_bounds)
+    if task == "count":
+        estimator = SparsePoissonRegressor(max_count=declared.largest_count())
+    elif task == "regression":
+        loss = given.get("loss", "squared")
+        estimator = SparseLinearRegression(target_bounds=declared.target_bounds, loss=loss)
     else:
         estimator = SparseLogisticRegression(classes=declared.classes)
     return estimator.set_params(
@@ -234,7 +252,7 @@ def _estimator(
 
 
 def _fit_loudly(
-    estimator: "SparseLinearRegression | SparseLogisticRegression",
+    estimator: "SparseLinearRegression | SparseLogisticRegression | SparsePoissonRegressor",
     table: "Table",
     records: "RecordBlocks | None",
 ) -> None:

@@ -1,6 +1,7 @@
 """Estimators for scikit-learn: the only layer that imports it."""
 
 from sparsedp.estimators.classifier import SparseLogisticRegression
+from sparsedp.estimators.poisson import SparsePoissonRegressor
 from sparsedp.estimators.pretraining import fit_public_model
 from sparsedp.estimators.regressor import SparseLinearRegression
 from sparsedp.estimators.tuning import PrivateSearchCV
@@ -9,5 +10,6 @@ __all__ = [
     "PrivateSearchCV",
     "SparseLinearRegression",
     "SparseLogisticRegression",
+    "SparsePoissonRegressor",
     "fit_public_model",
 ]

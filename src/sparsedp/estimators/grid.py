@@ -8,6 +8,7 @@ from sklearn.model_selection import ParameterGrid
 
 from sparsedp.estimators.border import Estimator, Grid
 from sparsedp.estimators.classifier import SparseLogisticRegression
+from sparsedp.estimators.poisson import SparsePoissonRegressor
 from sparsedp.estimators.regressor import SparseLinearRegression
 from sparsedp.fit.settings import Settings
 
@@ -23,7 +24,7 @@ class Candidate:
     """One point of the grid: an estimator that is ready to be fitted, and its checked settings."""
 
     params: dict[str, object]
-    estimator: SparseLogisticRegression | SparseLinearRegression
+    estimator: SparseLogisticRegression | SparseLinearRegression | SparsePoissonRegressor
     settings: Settings
 
 
@@ -32,7 +33,7 @@ def candidates(estimator: Estimator, param_grid: Grid, **guarantee: object) -> l
 
     Parameters
     ----------
-    estimator : SparseLogisticRegression or SparseLinearRegression
+    estimator : SparseLogisticRegression, SparseLinearRegression or SparsePoissonRegressor
     param_grid : dict or list of dict
     **guarantee
         Epsilon, delta, ledger and random_state of the search: the same for every candidate.
@@ -50,9 +51,10 @@ def candidates(estimator: Estimator, param_grid: Grid, **guarantee: object) -> l
 
 
 def _check_estimator(estimator: Estimator) -> None:
-    if not isinstance(estimator, SparseLogisticRegression | SparseLinearRegression):
+    ours = SparseLogisticRegression, SparseLinearRegression, SparsePoissonRegressor
+    if not isinstance(estimator, ours):
         raise ValueError(
-            "a private search fits SparseLogisticRegression or SparseLinearRegression itself, got "
+            f"a private search fits {', '.join(each.__name__ for each in ours)} itself, got "
             f"{type(estimator).__name__}: steps of a Pipeline would see the records outside of the "
             "guarantee; put the search into the Pipeline, as its last step"
         )

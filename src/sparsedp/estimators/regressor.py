@@ -17,7 +17,7 @@ from sparsedp.fit.problem import Problem
 from sparsedp.fit.settings import BoundsLike, Seed, Settings
 from sparsedp.fit.start import LinearModel
 from sparsedp.fit.target import Numbers
-from sparsedp.losses import Squared
+from sparsedp.losses import Huber, Loss, Squared
 from sparsedp.privacy import Ledger, PrivacyRecord
 from sparsedp.solvers import Solver
 
@@ -36,6 +36,10 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
         Public limits of the features; required. Values beyond them are clipped, at prediction too.
     target_bounds : (lower, upper)
         Public limits of the target; required. Values beyond them are clipped.
+    loss : {"squared", "huber"} or Huber
+        What is minimized. Huber's loss lets targets that are far off pull no harder than those at
+        its threshold, a quarter of half the target range unless ``Huber(threshold=...)`` says
+        otherwise: for heavy tails.
     n_nonzero : int, optional
         Features to keep; by default ``round(1.5 * sqrt(n_features))``.
     solver : str or Solver
@@ -87,6 +91,7 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
         delta: float | None = None,
         bounds: BoundsLike | None = None,
         target_bounds: tuple[float, float] | None = None,
+        loss: str | Loss = "squared",
         n_nonzero: int | None = None,
         solver: str | Solver = "pursuit",
         neighbors: Literal["add_remove", "replace_one"] = "add_remove",
@@ -101,6 +106,7 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
         self.delta = delta
         self.bounds = bounds
         self.target_bounds = target_bounds
+        self.loss = loss
         self.n_nonzero = n_nonzero
         self.solver = solver
         self.neighbors = neighbors
@@ -151,7 +157,7 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
             )
         # Without an intercept nothing could absorb a shift of the target.
         target = Numbers.within(self.target_bounds, symmetric=not settings.fit_intercept)
-        return Records.of(self, X, y).problem(settings, target, Squared())
+        return Records.of(self, X, y).problem(settings, target, _loss(self.loss))
 
     def _publish(self, released: Coefficients, record: PrivacyRecord) -> "SparseLinearRegression":
         """Take over what was released, in declared units."""
@@ -163,3 +169,12 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
         tags = tagged(self, super().__sklearn_tags__())
         tags.regressor_tags.poor_score = True  # the noise drowns sets of a few hundred records
         return tags
+
+
+def _loss(loss: str | Loss) -> Loss:
+    named = {"squared": Squared(), "huber": Huber()}
+    if isinstance(loss, str) and loss in named:
+        return named[loss]
+    if isinstance(loss, Squared | Huber):
+        return loss
+    raise ValueError(f"loss must be 'squared', 'huber' or Huber(threshold=...), got {loss!r}")

@@ -1,4 +1,4 @@
-"""The kinds of targets there are: labels, and numbers within limits."""
+"""The kinds of targets there are: labels, numbers within limits, and counts."""
 
 from dataclasses import dataclass
 
@@ -64,3 +64,32 @@ class Numbers:
         """For the record."""
         low, high = self.interval
         return {"lower": low, "upper": high}
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Counts from zero to a public limit; margins are logarithms of their means.
+
+    Parameters
+    ----------
+    limit : float
+    """
+
+    limit: float
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """From none to the limit."""
+        return 0.0, self.limit
+
+    @property
+    def classes(self) -> None:
+        """There are none."""
+
+    @property
+    def interval(self) -> None:
+        """Margins are logarithms."""
+
+    def declared(self) -> dict[str, object]:
+        """For the record."""
+        return {"lower": 0.0, "upper": float(self.limit)}

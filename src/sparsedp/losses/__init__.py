@@ -5,6 +5,7 @@ A new loss is a file here and a line in `BY_NAME`; ``loss.py`` says what it has 
 
 from collections.abc import Callable, Mapping
 
+from sparsedp.losses.huber import Huber
 from sparsedp.losses.log_cosh import LogCosh
 from sparsedp.losses.logistic import Logistic
 from sparsedp.losses.loss import (
@@ -16,17 +17,20 @@ from sparsedp.losses.loss import (
     StronglyConvex,
 )
 from sparsedp.losses.multinomial import Multinomial
+from sparsedp.losses.poisson import Poisson
 from sparsedp.losses.squared import Squared
 
 __all__ = [
     "BY_NAME",
     "CompiledWalk",
+    "Huber",
     "Lipschitz",
     "LogCosh",
     "Logistic",
     "Loss",
     "Multinomial",
     "Perturbable",
+    "Poisson",
     "ScalingBound",
     "Squared",
     "StronglyConvex",
@@ -37,6 +41,8 @@ BY_NAME: dict[str, Callable[..., Loss]] = {
     "Logistic": Logistic,
     "Multinomial": Multinomial,
     "Squared": Squared,
+    "Huber": Huber,
+    "Poisson": Poisson,
 }
 """Losses that a model can be fitted with, by the name that a record gives them."""
 

@@ -62,7 +62,10 @@ class Loss(Protocol):
         ...
 
     def residual(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
-        """Derivative of each record's loss in its margins (private); zero for margins of NaN."""
+        """Derivative of each record's loss in its margins (private).
+
+        Where a margin is not a number it is zero, or not one either: clipping makes that zero.
+        """
         ...
 
     def curvature(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:

@@ -126,7 +126,10 @@ def _predicts(model: PublishedModel) -> str:
     if model.classes is None:
         low, high = (model.target.get(key) for key in ("lower", "upper"))
         limits = "" if low is None else f" (declared between {low:g} and {high:g})"
-        return f"the number {name or 'y'}{limits}, by linear regression"
+        if model.task == "count":
+            return f"the expected count {name or 'y'}{limits}, by Poisson regression"
+        robust = " with Huber's loss" if model.privacy["loss"]["name"] == "Huber" else ""
+        return f"the number {name or 'y'}{limits}, by linear regression{robust}"
     labels = [label_text(label) for label in model.classes]
     shown = ", ".join(labels[:12]) + (", ..." if len(labels) > 12 else "")
     what = f"the class {name or 'y'} of a record: {shown}"

@@ -14,6 +14,7 @@ from scipy.special import expit, softmax
 from sparsedp.data.files.opened import read_text
 from sparsedp.data.gate import Invalid, missing_values
 from sparsedp.data.predict import linear_predictor
+from sparsedp.losses import from_record
 from sparsedp.privacy.record import PrivacyRecord
 from sparsedp.privacy.verdict import Verdict, verdict_of
 from sparsedp.release.columns import TableLike, UsedColumns
@@ -79,7 +80,7 @@ class PublishedModel:
         target_name: str | None = None,
         categories: Mapping[str, Sequence[Label]] | None = None,
     ) -> "PublishedModel":
-        """Take what a fitted SparseLogisticRegression or SparseLinearRegression releases.
+        """Take what a fitted estimator of sparsedp releases.
 
         Parameters
         ----------
@@ -104,7 +105,7 @@ class PublishedModel:
             target["name"] = target_name
         used = {feature.label for feature in features}
         return cls(
-            task="linear" if classes is None else "binary" if len(classes) == 2 else "multinomial",
+            task=from_record(record["loss"]).task,
             n_features=np.atleast_2d(estimator.coef_).shape[1],
             features=features,
             intercept=tuple(np.atleast_1d(estimator.intercept_).tolist()),
@@ -183,6 +184,8 @@ class PublishedModel:
     ) -> NDArray[np.float64]:
         """The most probable class of each record, or the predicted number."""
         margins = self.decision_function(X, feature_names)
+        if self.task == "count":  # logarithms of counts up to the declared limit
+            return np.exp(np.minimum(margins, np.log(self.target["upper"])))
         if self.classes is None:
             return margins
         codes = (margins > 0).astype(int) if margins.ndim == 1 else margins.argmax(axis=1)
@@ -193,7 +196,7 @@ class PublishedModel:
     ) -> NDArray[np.float64]:
         """Probability of each class, columns in the order of ``classes``."""
         if self.classes is None:
-            raise ValueError("a linear model predicts numbers, not probabilities: use predict")
+            raise ValueError("this model predicts numbers, not probabilities: use predict")
         margins = self.decision_function(X, feature_names)
         if margins.ndim == 1:
             return np.column_stack([expit(-margins), expit(margins)])

@@ -23,7 +23,7 @@ from sparsedp.release.read_record import checked_record, checked_target
 FORMAT = "sparsedp-model/1"
 HASH = "sha256"
 """Of all else in the file. It shows damage; whoever changes a file on purpose can compute it."""
-N_CLASSES = {"binary": "2", "multinomial": "3 or more", "linear": "no"}
+N_CLASSES = {"binary": "2", "multinomial": "3 or more", "linear": "no", "count": "no"}
 FIELDS = (
     *("task", "target", "classes", "n_features", "features", "intercept", "categories"),
     "privacy",
@@ -107,7 +107,7 @@ def _fields(document: Json, where: str) -> Fields:
 
 def _classes(task: str, classes: Json) -> tuple[Label, ...] | None:
     count = len(classes) if isinstance(classes, list) else 0
-    right = {"binary": count == 2, "multinomial": count > 2, "linear": classes is None}[task]
+    right = {"binary": count == 2, "multinomial": count > 2}.get(task, classes is None)
     need(right, f"a {task} model has {N_CLASSES[task]} classes")
     if not isinstance(classes, list):
         return None

@@ -1,6 +1,7 @@
 """The bounds file: public promises about features and target, as the command line reads them."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -149,6 +150,15 @@ class Declaration:
                 "labels read off the records would be published as they are"
             )
         return task
+
+    def largest_count(self) -> float:
+        """The limit of a target that is a count."""
+        low, high = self.target_bounds or (math.nan, math.nan)
+        if low != 0 or not high >= 1:
+            raise ValueError(
+                "a count has limits from 0 to the largest that matters: --target-bounds 0,MAX"
+            )
+        return high
 
     def bounds(self, feature_names: Sequence[str] | None) -> Bounds:
         """The bounds of features in this order, categories as columns of zeros and ones."""

@@ -22,6 +22,7 @@ class Given(TypedDict):
     target: str | None
     neighbors: "Neighbors"
     task: str | None
+    loss: str
     classes: str | None
     target_bounds: str | None
     n_nonzero: int | None

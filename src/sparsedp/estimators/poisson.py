@@ -1,0 +1,185 @@
+"""Sparse Poisson regression with differential privacy."""
+
+from typing import Literal
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.metrics import d2_tweedie_score
+from sklearn.utils.validation import check_is_fitted
+
+from sparsedp.data.gate import target_numbers
+from sparsedp.estimators.border import Features, Tags, Targets, Weights
+from sparsedp.estimators.fitted import margins_of, path_of, publish, tagged
+from sparsedp.estimators.path import ModelPath
+from sparsedp.estimators.records import Records
+from sparsedp.fit.coefficients import Coefficients
+from sparsedp.fit.fit import private_fit
+from sparsedp.fit.problem import Problem
+from sparsedp.fit.settings import BoundsLike, Seed, Settings
+from sparsedp.fit.start import LinearModel
+from sparsedp.fit.target import Counts
+from sparsedp.losses import Poisson
+from sparsedp.privacy import Ledger, PrivacyRecord
+from sparsedp.solvers import Solver
+
+
+class SparsePoissonRegressor(RegressorMixin, BaseEstimator):
+    """Poisson regression with hard zeros under (epsilon, delta)-differential privacy.
+
+    For counts: visits, claims, events. The expected count is ``exp(X @ coef_ + intercept_)``, no
+    more than the declared limit.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy budget of this fit; required. ``float("inf")`` fits without privacy.
+    delta : float
+        Probability that the guarantee may fail; required. Far below one over the number of
+        records.
+    bounds : Bounds, float or (lower, upper)
+        Public limits of the features; required. Values beyond them are clipped, at prediction too.
+    max_count : float
+        Public limit of the counts; required. Larger counts are clipped, and so are predictions. The
+        noise grows with it: take the largest count that matters, not the largest possible.
+    n_nonzero : int, optional
+        Features to keep; by default ``round(1.5 * sqrt(n_features))``.
+    solver : str or Solver
+        A name or a solver object. Solvers that perturb an objective or screen by strong convexity
+        (``objective_perturbation``, ``two_stage``, ``screened_frank_wolfe``) refuse counts.
+    neighbors : {"add_remove", "replace_one"}
+        Whether the guarantee compares tables with and without a record (the number of records is
+        then private) or with a record changed (the number is then public).
+    fit_intercept : bool
+        Whether to fit a constant term; it does not count as a feature. Without it a record of
+        features that are all zero has an expected count of one.
+    initial_model : fitted log-linear model, optional
+        Trained on public data (such as scikit-learn's ``PoissonRegressor``), to start from; for
+        solvers that can use one.
+    invalid : {"raise", "replace"}
+        Malformed records raise an error that only the holder of the data sees, or are silently
+        replaced by public values, at prediction too: a missing feature becomes the middle of its
+        bounds (zero for sparse data and with a row norm), infinity the nearer bound, a missing
+        count half the limit.
+    ledger : Ledger, optional
+        The budget that this fit is charged to, before any noise is drawn.
+    random_state : optional
+        Leave it None for cryptographic noise. A seed makes the fit reproducible and stamps the
+        record "seeded": such a model is not private.
+    verbose : bool
+        Show progress on stderr.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+    intercept_ : float
+    privacy_ : PrivacyRecord
+        What was released and what is guaranteed.
+    path_ : ModelPath
+        The model at every number of features up to this one's.
+    clip_bounds_ : (ndarray, ndarray)
+        Features are clipped to these before prediction.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Notes
+    -----
+    *Privacy.* Everything on a fitted estimator is part of the release and covered by the
+    guarantee, provided that bounds, limit and settings were chosen without looking at the records.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsedp import SparsePoissonRegressor
+    >>> random = np.random.default_rng(0)
+    >>> X = random.uniform(-1, 1, size=(20_000, 5))
+    >>> y = random.poisson(np.exp(1 + X[:, 0]))
+    >>> model = SparsePoissonRegressor(
+    ...     epsilon=1.0, delta=1e-6, bounds=(-1, 1), max_count=20, n_nonzero=1, random_state=0
+    ... )
+    >>> model.fit(X, y).coef_.nonzero()[0].tolist()
+    [0]
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        bounds: BoundsLike | None = None,
+        max_count: float | None = None,
+        n_nonzero: int | None = None,
+        solver: str | Solver = "pursuit",
+        neighbors: Literal["add_remove", "replace_one"] = "add_remove",
+        fit_intercept: bool = True,
+        initial_model: LinearModel | None = None,
+        invalid: Literal["raise", "replace"] = "raise",
+        ledger: Ledger | None = None,
+        random_state: Seed | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.max_count = max_count
+        self.n_nonzero = n_nonzero
+        self.solver = solver
+        self.neighbors = neighbors
+        self.fit_intercept = fit_intercept
+        self.initial_model = initial_model
+        self.invalid = invalid
+        self.ledger = ledger
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Features, y: Targets = None) -> "SparsePoissonRegressor":
+        """Fit the model; the only method that sees private records.
+
+        Parameters
+        ----------
+        X : array, sparse array, data frame, Dask array or data frame, or RecordBlocks
+            Features, one row per record; a `RecordBlocks` holds the targets too.
+        y : array of shape (n,)
+            Counts; to be left out with `RecordBlocks`.
+        """
+        settings = Settings.of(self)
+        return self._publish(*private_fit(settings, self._problem(X, y, settings)))
+
+    @property
+    def path_(self) -> ModelPath:
+        """The models with fewer features, at no further charge."""
+        return path_of(self)
+
+    def predict(self, X: Features) -> np.ndarray:
+        """Expected counts, at most the declared limit."""
+        margins = margins_of(self, X)[:, 0]
+        limit = self.privacy_.target["upper"]
+        return np.exp(np.minimum(margins, np.log(limit)))
+
+    def score(self, X: Features, y: Targets, sample_weight: Weights | None = None) -> float:
+        """Part of the Poisson deviance that is explained (D2), on given records: not private."""
+        check_is_fitted(self)
+        limits = self.privacy_.target["lower"], self.privacy_.target["upper"]
+        truth = target_numbers(y, limits, self.invalid)
+        return float(d2_tweedie_score(truth, self.predict(X), sample_weight=sample_weight, power=1))
+
+    def _problem(self, X: Features, y: Targets, settings: Settings) -> Problem:
+        """Let records through the gate; say what is minimized and what was declared."""
+        if self.max_count is None:
+            raise ValueError(
+                "max_count is required: a public limit of the counts, e.g. max_count=50, known "
+                "without looking at the data; larger counts are clipped"
+            )
+        target, loss = Counts(float(self.max_count)), Poisson(float(self.max_count))
+        return Records.of(self, X, y).problem(settings, target, loss)
+
+    def _publish(self, released: Coefficients, record: PrivacyRecord) -> "SparsePoissonRegressor":
+        """Take over what was released, in declared units."""
+        self.coef_, self.intercept_ = released.coef[0], float(released.intercept[0])
+        publish(self, released, record)
+        return self
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = tagged(self, super().__sklearn_tags__())
+        tags.target_tags.positive_only = True
+        tags.regressor_tags.poor_score = True  # the noise drowns sets of a few hundred records
+        return tags

@@ -74,7 +74,7 @@ def step_of_the_fit_only(self, share, phase, centering=0.0, honest=Active.step):
     return honest(self, share, phase, centering) if phase > 0.1 else 0.0
 
 
-def fixed_curvature(self, bends, share, unit_noise):
+def fixed_curvature(self, sums, share, unit_noise):
     """That of the best constant model; spread of the residuals as at the start."""
     return self.curvature
 

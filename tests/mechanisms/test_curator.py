@@ -38,14 +38,14 @@ def curator(*requests, public=ADD, epsilon=1.0, delta=1e-4, seed=0):
 @pytest.mark.parametrize(("public", "ranges"), [(ADD, 2), (SWAP, 4)])
 def test_selection_frequencies_follow_the_declared_range(public, ranges):
     # Seeds 1 to 20; chi-square at false-alarm rate 1e-7.
-    scores, reach = np.array([0.0, 3.0, -2.0, 1.0, 0.5]), 1.5
+    scores, sensitivity = np.array([0.0, 3.0, -2.0, 1.0, 0.5]), 1.5
     found = np.zeros(5)
     for seed in range(1, 21):
         budget, door = curator(Select(1000), public=public, epsilon=40.0, seed=seed)
         for _ in range(1000):
-            found[door.select(scores, reach)] += 1
+            found[door.select(scores, sensitivity)] += 1
         door.close()
-    weights = np.exp(budget.events[0].epsilon0 * scores / (ranges * reach))
+    weights = np.exp(budget.events[0].epsilon0 * scores / (ranges * sensitivity))
     assert stats.chisquare(found, found.sum() * weights / weights.sum()).pvalue > 1e-7
 
 
@@ -243,13 +243,13 @@ def test_noise_of_a_minimum_covers_its_being_inexact(public, factor):
     objective = _Settled(4000)
     release = door.minimize(objective)
     door.close()
-    event, reach = budget.events[0], 3.0 * (1 + 1e-6)
+    event, sensitivity = budget.events[0], 3.0 * (1 + 1e-6)
     linear, regularization, tolerance = objective.asked
     assert regularization == 0.5 / event.ratio
-    assert 0 < tolerance <= 0.5e-6 * reach
-    assert stats.kstest(linear * event.mu / (factor * reach), "norm").pvalue > 1e-7
-    grid = 2.0 ** (math.frexp(factor * reach / event.mu)[1] - 44)
-    off = 2 * (1e-6 * reach + math.sqrt(4000) * grid / 2) / regularization
+    assert 0 < tolerance <= 0.5e-6 * sensitivity
+    assert stats.kstest(linear * event.mu / (factor * sensitivity), "norm").pvalue > 1e-7
+    grid = 2.0 ** (math.frexp(factor * sensitivity / event.mu)[1] - 44)
+    off = 2 * (1e-6 * sensitivity + math.sqrt(4000) * grid / 2) / regularization
     assert stats.kstest((release - 1) * event.rounding_mu / off, "norm").pvalue > 1e-7
 
 
@@ -259,9 +259,9 @@ def test_pure_noise_of_a_minimum_covers_its_being_inexact():
     budget, door = curator(PureMinimize(1, 1.0, None, "any", "add_remove"), epsilon=2.0, seed=6)
     objective = _Settled(900)
     release = door.minimize(objective)
-    event, reach = budget.events[0], 3.0 * (1 + 1e-6)
+    event, sensitivity = budget.events[0], 3.0 * (1 + 1e-6)
     _, regularization, tolerance = objective.asked
-    assert 0 < tolerance <= 0.5e-6 * reach
-    off = 2 * (1e-6 * reach + 2.0**-30 * 900 * reach / event.rate) / regularization
+    assert 0 < tolerance <= 0.5e-6 * sensitivity
+    off = 2 * (1e-6 * sensitivity + 2.0**-30 * 900 * sensitivity / event.rate) / regularization
     expected = off * math.sqrt(900) / event.rounding_epsilon
     assert np.abs(release - 1).mean() == pytest.approx(expected, rel=0.2)

@@ -83,7 +83,7 @@ MUTANTS = [
     Mutant(CALIBRATE, "        if found <= delta:", "        if found <= 2 * delta:", CALIBRATION),
     Mutant(
         PURE,
-        "return PureMinima(each, self.count, left / reach,",
+        "return PureMinima(each, self.count, left / moved,",
         "return PureMinima(each, self.count, left,",
         PERTURBED,
     ),

@@ -19,8 +19,8 @@ MUTANTS = [
     ),
     Mutant(
         MINIMUM,
-        "tolerance = MINIMUM_TOLERANCE * reach",
-        "tolerance = 2000 * MINIMUM_TOLERANCE * reach",
+        "tolerance = MINIMUM_TOLERANCE * gradient_bound",
+        "tolerance = 2000 * MINIMUM_TOLERANCE * gradient_bound",
         CURATOR,
     ),
     Mutant(MINIMUM, "regularization, tolerance / 2\n", "regularization, 2 * tolerance\n", CURATOR),
@@ -32,8 +32,8 @@ MUTANTS = [
     ),
     Mutant(
         MINIMUM,
-        "shift = Sensitivity.of_sum(reach).under(noise.neighbors)",
-        "shift = reach",
+        "shift = Sensitivity.of_sum(gradient_bound).under(noise.neighbors)",
+        "shift = gradient_bound",
         CURATOR,
     ),
     Mutant(
@@ -50,8 +50,8 @@ MUTANTS = [
     ),
     Mutant(
         NOISY,
-        "return Sensitivity.of_scores(reach).under(self.neighbors) * SUMMATION_SLACK",
-        "return Sensitivity.of_scores(reach).add_remove * SUMMATION_SLACK",
+        "return Sensitivity.of_scores(sensitivity).under(self.neighbors) * SUMMATION_SLACK",
+        "return Sensitivity.of_scores(sensitivity).add_remove * SUMMATION_SLACK",
         CURATOR,
     ),
     Mutant(

@@ -79,8 +79,8 @@ MUTANTS = [
     ),
     Mutant(
         PURSUIT,
-        "reach, share = norm * plan.row_length,",
-        "reach, share = norm * plan.row_length / 2,",
+        "sensitivity, share = norm * plan.row_length,",
+        "sensitivity, share = norm * plan.row_length / 2,",
         TESTS,
     ),
     Mutant(

@@ -1,4 +1,4 @@
-"""Compiled derivatives: clipping, and what becomes of numbers that are none."""
+"""Compiled residuals: clipping, and what becomes of numbers that are none."""
 
 from tests.mutants.mutant import Mutant
 
@@ -11,15 +11,15 @@ TESTS = (
 MUTANTS = [
     Mutant(
         SLOPES,
-        "double shrunk = slopes[i] / (used > 1.0 ? used : 1.0);",
-        "double shrunk = slopes[i] / (used > 1.1 ? used : 1.0);",
+        "double shrunk = residuals[i] / (used > 1.0 ? used : 1.0);",
+        "double shrunk = residuals[i] / (used > 1.1 ? used : 1.0);",
         TESTS,
         ("slopes",),
     ),
     Mutant(
         SLOPES,
-        "slopes[i] = used < INFINITY ? shrunk : 0.0;",
-        "slopes[i] = shrunk;",
+        "residuals[i] = used < INFINITY ? shrunk : 0.0;",
+        "residuals[i] = shrunk;",
         TESTS,
         ("slopes",),
     ),

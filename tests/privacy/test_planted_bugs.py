@@ -30,14 +30,14 @@ class Plain:
             scores = ball.scores(self.gradient(data, loss, w, bound))
             if self.stops(scores, t):
                 break
-            k = curator.select(scores, self.reach(bound, data), signed=True)
+            k = curator.select(scores, self.sensitivity(bound, data), signed=True)
             w = ball.step_toward(w, k, 2 / (t + 3))
         return Solution(weights=self.finish(w, data))
 
     def gradient(self, data, loss, w, bound):
         return gradient_sum(data, loss, w, bound)
 
-    def reach(self, bound, data):
+    def sensitivity(self, bound, data):
         return bound
 
     def stops(self, scores, t):
@@ -48,7 +48,7 @@ class Plain:
 
 
 class HalfTheReach(Plain):
-    def reach(self, bound, data):
+    def sensitivity(self, bound, data):
         return bound / 2
 
 
@@ -58,9 +58,9 @@ class ForgottenClipping(Plain):
 
 
 class DividedByNTwice(Plain):
-    """The scores are sums, but the reach is declared as if they were means."""
+    """The scores are sums, but the sensitivity is declared as if they were means."""
 
-    def reach(self, bound, data):
+    def sensitivity(self, bound, data):
         return bound / data.n_records
 
 
@@ -89,7 +89,7 @@ def test_understated_sensitivity_is_seen(bug, loss, neighbors):
 
 def test_factor_two_of_replace_one_is_seen():
     class AddRemoveReach(Plain):
-        def reach(self, bound, data):
+        def sensitivity(self, bound, data):
             return bound / 2  # "one record changes the sum by its own term": not when replaced
 
     assert movements("", "logistic", "replace_one", AddRemoveReach())["select"] > 1.2

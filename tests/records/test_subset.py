@@ -111,7 +111,7 @@ def test_lengths_are_never_too_short(kernel, store):
 def test_sums_of_terms_that_cancel_are_nearly_exact(kernel, store, plain, monkeypatch):
     """Coordinates of every record nearly vanish: sums are a part in 1e9 of their terms."""
     if not plain:
-        monkeypatch.setattr(products, "PLAIN", 0.0)
+        monkeypatch.setattr(products, "PLAIN_ADDITIONS", 0.0)
     rng = np.random.default_rng(3)
     n = 800
     base = np.array([0.3, 0.7, 0.5])

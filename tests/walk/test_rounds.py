@@ -335,8 +335,8 @@ def test_a_score_is_one_number(loss, layout):
         X if layout == "dense" else sparse.csr_array(X), y, classes=range(max(2, loss.n_outputs))
     )
     steps = 1 / (np.arange(6) + 2)
-    ball, reach = L1Ball(2.0), 0.5
-    walk = BlockWalk(data, loss, ball, steps, reach)
+    ball, bound = L1Ball(2.0), 0.5
+    walk = BlockWalk(data, loss, ball, steps, bound)
     size = len(walk.limits)
     walk.follow(np.arange(0, size, 2))
     shape = (10, loss.n_outputs) if loss.n_outputs > 1 else (10,)
@@ -344,7 +344,7 @@ def test_a_score_is_one_number(loss, layout):
     for t, vertex in enumerate([3, size + 5, size - 1, 3, 0]):
         point = walk.moved(point, vertex)
         weights = ball.step_toward(weights, vertex, steps[t])
-        expected = ball.scores(gradient_sum(data, loss, weights, reach))
+        expected = ball.scores(gradient_sum(data, loss, weights, bound))
         every = walk.ask([(point, entry) for entry in range(size)], [point])
         np.testing.assert_allclose(every, expected, rtol=1e-12, atol=1e-12)
         assert walk.scores(point).tobytes() == np.array(every).tobytes()

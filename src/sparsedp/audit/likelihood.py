@@ -149,7 +149,7 @@ def _selection_loss(one: Query, other: Query, budget: Budget, neighbors: Neighbo
     if isinstance(event, LaplaceVotes) and len(answers) > 1:
         raise NoLikelihood("the probabilities of a noisy vote for several have no closed form")
     if isinstance(event, LaplaceSelections | LaplaceVotes):
-        # Votes have noise in units of one vote, selections in units of the declared reach.
+        # Votes have noise in units of one vote, selections in units of what was declared.
         unit = one.declared.add_remove / 2 if isinstance(event, LaplaceSelections) else 1.0
         points = (tuple((v / (event.scale * unit)).tolist()) for v in (own, its))
         p, q = (noisy_max_probability(scores, int(answers[0])) for scores in points)

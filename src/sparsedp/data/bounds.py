@@ -168,7 +168,7 @@ class Bounds:
     def unit_map(self, n_features: int, *, centered: bool) -> "UnitMap":
         """Return the map of the box to [-1, 1].
 
-        Centered about mid-range, which halves the reach of a one-sided feature and needs an
+        Centered about mid-range, which halves the size of a one-sided feature and needs an
         intercept to absorb the shift; else about zero.
         """
         lower, upper = (np.asarray(entries) for entries in (self.lower, self.upper))

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +19,8 @@ from sparsedp.data.storage import Array, Storage, Target, freeze
 from sparsedp.data.sums.centered import CenteredMatrix
 from sparsedp.data.sums.histogram import dyadic_counts
 from sparsedp.data.whole import Whole, values_of
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -147,8 +150,22 @@ class Dataset:
     def watched(self, watch: Watch | None) -> None:
         """There are no passes to watch."""
 
+    def once(self, make: "Callable[[Dataset], Made]") -> Made:
+        """``make`` of these records, computed at the first call and kept until `close`. Private."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        return cast("Made", self._made[make])
+
+    @cached_property
+    def _made(self) -> dict[object, object]:
+        return {}
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: value for name, value in self.__dict__.items() if name != "_made"}
+
     def close(self) -> None:
-        """There is nothing to let go of: records in memory go with the last reference."""
+        """Let go of what was computed; records in memory go with the last reference."""
+        self._made.clear()
 
     def __repr__(self) -> str:
         kind = "dense" if isinstance(self.storage, np.ndarray) else "sparse"

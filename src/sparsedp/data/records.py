@@ -181,9 +181,9 @@ def feature_norm_bound(data: Records) -> float:
     """A valid L2 bound on a row as solvers see it, without the constant column. Public."""
     d, row_norm = data.n_features, data.row_norm
     if data.view == "declared":
-        reach = np.maximum(*np.abs(data.bounds.arrays(d)))
-        largest = float(reach.max())
-        corner = largest * float(np.linalg.norm(reach / largest))
+        farthest = np.maximum(*np.abs(data.bounds.arrays(d)))
+        largest = float(farthest.max())
+        corner = largest * float(np.linalg.norm(farthest / largest))
         return corner if row_norm is None else min(corner, row_norm)
     longest = float(np.sqrt(d))
     if row_norm is None:

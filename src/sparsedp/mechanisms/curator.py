@@ -121,7 +121,7 @@ class Curator:
     def select(
         self,
         scores: np.ndarray,
-        reach: float | Sensitivity,
+        sensitivity: float | Sensitivity,
         *,
         signed: bool = False,
         excluded: np.ndarray | None = None,
@@ -133,7 +133,7 @@ class Curator:
         ----------
         scores : ndarray of shape (d,)
             Private.
-        reach : float or Sensitivity
+        sensitivity : float or Sensitivity
             A float bounds one record's contribution to any score, in absolute value; a
             Sensitivity gives the range of the change over the candidates.
         signed : bool
@@ -143,19 +143,19 @@ class Curator:
         name : str, optional
             Which request of the schedule this belongs to, where there are several.
         """
-        return self.ask(Selection(scores, reach, signed, excluded), name)
+        return self.ask(Selection(scores, sensitivity, signed, excluded), name)
 
     def select_many(
         self,
         scores: np.ndarray,
-        reach: float | Sensitivity,
+        sensitivity: float | Sensitivity,
         count: int,
         *,
         excluded: np.ndarray | None = None,
         name: str | None = None,
     ) -> np.ndarray:
         """Release ``count`` different candidates, best first; costs ``count`` selections."""
-        return self.ask(TopSelection(scores, reach, count, excluded), name)
+        return self.ask(TopSelection(scores, sensitivity, count, excluded), name)
 
     def select_along(self, walk: Walk, count: int, *, name: str | None = None) -> np.ndarray:
         """Release one vertex per step of a walk, ``count`` in all; costs ``count`` selections.
@@ -190,7 +190,7 @@ class Curator:
 
         Public: it follows from schedule and budget alone. ``share`` may be anything above zero.
         Where ``name`` is a request for selections, the answer is the scale of the Gumbel noise
-        that makes the same choices, and ``sensitivity`` is what `select` calls ``reach``.
+        that makes the same choices, and ``sensitivity`` is as in `select`.
         """
         return self.ask(NoiseLevel(sensitivity, share, named=name is not None), name)
 

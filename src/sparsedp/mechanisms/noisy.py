@@ -46,9 +46,9 @@ class Noisy:
         declared = Sensitivity.of_sum(sensitivity)
         return declared.under(self.neighbors) * SUMMATION_SLACK
 
-    def score_range(self, reach: float | Sensitivity) -> float:
+    def score_range(self, sensitivity: float | Sensitivity) -> float:
         """Range of the change over candidates that selections are made for."""
-        return Sensitivity.of_scores(reach).under(self.neighbors) * SUMMATION_SLACK
+        return Sensitivity.of_scores(sensitivity).under(self.neighbors) * SUMMATION_SLACK
 
 
 def NoisyCurator(

@@ -10,17 +10,19 @@ else:
     from sparsedp._kernels.sums import slopes_reference as kernel
 
 
-def shrink(slopes: np.ndarray, lengths: np.ndarray, bound: float) -> tuple[np.ndarray, np.ndarray]:
-    """Shrink derivatives, in place, until derivative times length keeps the bound.
+def shrink(
+    residuals: np.ndarray, lengths: np.ndarray, bound: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Shrink residuals, in place, until residual times length keeps the bound.
 
-    A record's derivative is shrunk as a whole, so that for several classes it keeps its direction.
+    A record's residual is shrunk as a whole, so that for several classes it keeps its direction.
     One that is not a number, or whose product with the length is not a finite one, becomes zero:
     arithmetic that fails costs a record its say, and never its neighbors their privacy.
 
     Parameters
     ----------
-    slopes : ndarray of shape (n,) or (n, K), contiguous
-        A derivative for each record. Private.
+    residuals : ndarray of shape (n,) or (n, K), contiguous
+        A residual for each record. Private.
     lengths : ndarray of shape (n,)
         What it is multiplied with. Private.
     bound : float
@@ -28,17 +30,17 @@ def shrink(slopes: np.ndarray, lengths: np.ndarray, bound: float) -> tuple[np.nd
 
     Returns
     -------
-    slopes : ndarray
-        The shrunk derivatives. Private.
+    residuals : ndarray
+        The shrunk residuals. Private.
     squares : ndarray of shape (n,)
         Square of the part of the bound, at most 1, that each record uses. Private.
     """
-    squares = np.empty(len(slopes))
-    if slopes.size == len(slopes):
-        kernel.shrink(slopes.reshape(-1), lengths, bound, squares)
-        return slopes, squares
-    kernel.shrink_whole(slopes, lengths, bound, squares)
-    return slopes, squares
+    squares = np.empty(len(residuals))
+    if residuals.size == len(residuals):
+        kernel.shrink(residuals.reshape(-1), lengths, bound, squares)
+        return residuals, squares
+    kernel.shrink_whole(residuals, lengths, bound, squares)
+    return residuals, squares
 
 
 def shortened(lengths: np.ndarray, longest: float) -> np.ndarray:

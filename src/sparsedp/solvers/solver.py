@@ -173,7 +173,7 @@ def check_not_negative(name: str, value: object) -> None:
 
 
 def check_clip(value: object) -> None:
-    """Raise ValueError unless derivatives can be clipped to the value; infinite for not at all."""
+    """Raise ValueError unless residuals can be clipped to the value; infinite for not at all."""
     if value != math.inf:
         check_size("clip", value)
 

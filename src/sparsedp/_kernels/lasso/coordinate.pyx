@@ -44,7 +44,7 @@ def weighted_gram(
 
 def descend_gram(
     const double[:, ::1] gram,
-    double[::1] residual,
+    double[::1] descent,
     double[::1] weights,
     double penalty,
     Py_ssize_t most_epochs,
@@ -52,20 +52,20 @@ def descend_gram(
 ):
     """Minimize the quadratic plus ``penalty`` times the L1 norm; same contract as the reference."""
     cdef Py_ssize_t m = weights.shape[0], j, k, epoch
-    cdef double bend, step, largest
+    cdef double curvature, step, largest
     with nogil:
         for epoch in range(most_epochs):
             largest = 0.0
             for j in range(m):
-                bend = gram[j, j]
-                if bend <= 0.0:
+                curvature = gram[j, j]
+                if curvature <= 0.0:
                     continue
-                step = shrunk(residual[j] + bend * weights[j], penalty) / bend - weights[j]
+                step = shrunk(descent[j] + curvature * weights[j], penalty) / curvature - weights[j]
                 if step != 0.0:
                     weights[j] += step
                     for k in range(m):
-                        residual[k] -= step * gram[j, k]
-                    largest = max(largest, fabs(step) * bend)
+                        descent[k] -= step * gram[j, k]
+                    largest = max(largest, fabs(step) * curvature)
             if largest <= tolerance:
                 break
         else:
@@ -79,7 +79,7 @@ def descend_columns(
     const double[::1] values,
     const double[::1] factor,
     const double[::1] offset,
-    const double[::1] derivative,
+    const double[::1] residual,
     const double[::1] curvature,
     double[::1] weights,
     double[::1] moved,
@@ -90,37 +90,37 @@ def descend_columns(
 ):
     """Do the same as ``descend_gram`` without the matrix; same contract as the reference."""
     cdef Py_ssize_t m = weights.shape[0], n = curvature.shape[0], i, j, p, epoch
-    cdef double slope, bend, square, inside, constant, step, largest
-    cdef double total_slope = 0.0, total_bend = 0.0
-    cdef double[::1] slopes = np.zeros(m)
-    cdef double[::1] bends = np.zeros(m)
+    cdef double residual_sum, curvature_sum, square, inside, constant, step, largest
+    cdef double total_residual = 0.0, total_curvature = 0.0
+    cdef double[::1] residual_sums = np.zeros(m)
+    cdef double[::1] curvature_sums = np.zeros(m)
     cdef double[::1] diagonal = np.zeros(m)
     with nogil:
         for i in range(n):
-            total_slope += derivative[i]
-            total_bend += curvature[i]
+            total_residual += residual[i]
+            total_curvature += curvature[i]
         for j in range(m):
-            slope = bend = square = 0.0
+            residual_sum = curvature_sum = square = 0.0
             for p in range(indptr[j], indptr[j + 1]):
-                slope += values[p] * derivative[indices[p]]
-                bend += values[p] * curvature[indices[p]]
+                residual_sum += values[p] * residual[indices[p]]
+                curvature_sum += values[p] * curvature[indices[p]]
                 square += values[p] * values[p] * curvature[indices[p]]
-            slopes[j] = slope
-            bends[j] = bend
+            residual_sums[j] = residual_sum
+            curvature_sums[j] = curvature_sum
             diagonal[j] = (
                 factor[j] * factor[j] * square
-                - 2.0 * factor[j] * offset[j] * bend
-                + offset[j] * offset[j] * total_bend
+                - 2.0 * factor[j] * offset[j] * curvature_sum
+                + offset[j] * offset[j] * total_curvature
             )
         for epoch in range(most_epochs):
             largest = 0.0
             for j in range(m):
                 if diagonal[j] <= 0.0:
                     continue
-                inside = slopes[j] + sums[0] * bends[j]
+                inside = residual_sums[j] + sums[0] * curvature_sums[j]
                 for p in range(indptr[j], indptr[j + 1]):
                     inside += values[p] * curvature[indices[p]] * moved[indices[p]]
-                constant = total_slope + sums[1] + sums[0] * total_bend
+                constant = total_residual + sums[1] + sums[0] * total_curvature
                 step = diagonal[j] * weights[j] - factor[j] * inside + offset[j] * constant
                 step = shrunk(step, penalty) / diagonal[j] - weights[j]
                 if step != 0.0:
@@ -128,7 +128,7 @@ def descend_columns(
                     for p in range(indptr[j], indptr[j + 1]):
                         moved[indices[p]] += step * factor[j] * values[p]
                     sums[0] -= step * offset[j]
-                    sums[1] += step * factor[j] * bends[j]
+                    sums[1] += step * factor[j] * curvature_sums[j]
                     largest = max(largest, fabs(step) * diagonal[j])
             if largest <= tolerance:
                 break

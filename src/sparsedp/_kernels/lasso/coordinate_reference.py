@@ -27,7 +27,7 @@ def weighted_gram(
 
 def descend_gram(
     gram: NDArray[np.float64],
-    residual: NDArray[np.float64],
+    descent: NDArray[np.float64],
     weights: NDArray[np.float64],
     penalty: float,
     most_epochs: int,
@@ -39,7 +39,7 @@ def descend_gram(
     ----------
     gram : ndarray of shape (m, m)
         Second derivative of the quadratic.
-    residual : ndarray of shape (m,)
+    descent : ndarray of shape (m,)
         Minus the gradient of the quadratic at ``weights``; updated in place.
     weights : ndarray of shape (m,)
         Where to start; updated in place.
@@ -57,15 +57,15 @@ def descend_gram(
     for _ in range(most_epochs):
         largest = 0.0
         for j in range(len(weights)):
-            bend = gram[j, j]
-            if bend <= 0:
+            curvature = gram[j, j]
+            if curvature <= 0:
                 continue
-            pull = residual[j] + bend * weights[j]
-            step = np.sign(pull) * max(abs(pull) - penalty, 0.0) / bend - weights[j]
+            pull = descent[j] + curvature * weights[j]
+            step = np.sign(pull) * max(abs(pull) - penalty, 0.0) / curvature - weights[j]
             if step != 0:
                 weights[j] += step
-                residual -= step * gram[j]
-                largest = max(largest, abs(step) * bend)
+                descent -= step * gram[j]
+                largest = max(largest, abs(step) * curvature)
         if largest <= tolerance:
             return True
     return False
@@ -77,7 +77,7 @@ def descend_columns(
     values: NDArray[np.float64],
     factor: NDArray[np.float64],
     offset: NDArray[np.float64],
-    derivative: NDArray[np.float64],
+    residual: NDArray[np.float64],
     curvature: NDArray[np.float64],
     weights: NDArray[np.float64],
     moved: NDArray[np.float64],
@@ -93,7 +93,7 @@ def descend_columns(
     indptr, indices, values
         The columns s_j in CSC form.
     factor, offset : ndarray of shape (m,)
-    derivative, curvature : ndarray of shape (n,)
+    residual, curvature : ndarray of shape (n,)
         g and h.
     weights : ndarray of shape (m,)
         Where to start; updated in place.
@@ -105,27 +105,29 @@ def descend_columns(
         As in ``descend_gram``.
     """
     columns = [slice(indptr[j], indptr[j + 1]) for j in range(len(weights))]
-    slopes = np.array([values[c] @ derivative[indices[c]] for c in columns])
-    bends = np.array([values[c] @ curvature[indices[c]] for c in columns])
+    residual_sums = np.array([values[c] @ residual[indices[c]] for c in columns])
+    curvature_sums = np.array([values[c] @ curvature[indices[c]] for c in columns])
     squares = np.array([values[c] ** 2 @ curvature[indices[c]] for c in columns])
-    total_slope, total_bend = derivative.sum(), curvature.sum()
-    diagonal = factor**2 * squares - 2 * factor * offset * bends + offset**2 * total_bend
+    total_residual, total_curvature = residual.sum(), curvature.sum()
+    diagonal = (
+        factor**2 * squares - 2 * factor * offset * curvature_sums + offset**2 * total_curvature
+    )
     for _ in range(most_epochs):
         largest = 0.0
         for j, column in enumerate(columns):
             if diagonal[j] <= 0:
                 continue
             rows = indices[column]
-            inside = slopes[j] + sums[0] * bends[j]
+            inside = residual_sums[j] + sums[0] * curvature_sums[j]
             inside += values[column] @ (curvature[rows] * moved[rows])
-            constant = total_slope + sums[1] + sums[0] * total_bend
+            constant = total_residual + sums[1] + sums[0] * total_curvature
             pull = diagonal[j] * weights[j] - factor[j] * inside + offset[j] * constant
             step = np.sign(pull) * max(abs(pull) - penalty, 0.0) / diagonal[j] - weights[j]
             if step != 0:
                 weights[j] += step
                 moved[rows] += step * factor[j] * values[column]
                 sums[0] -= step * offset[j]
-                sums[1] += step * factor[j] * bends[j]
+                sums[1] += step * factor[j] * curvature_sums[j]
                 largest = max(largest, abs(step) * diagonal[j])
         if largest <= tolerance:
             return True

@@ -1,7 +1,7 @@
-/* Derivatives of the logistic and the multinomial loss, and how far they are shrunk.
+/* Residuals of the logistic and the multinomial loss, and how far they are shrunk.
 
    Plain IEEE operations in a fixed order, the same as in slopes_reference.py: no fast-math, no
-   contraction, no library's exponential. So a record's derivative is the same to the last bit with
+   contraction, no library's exponential. So a record's residual is the same to the last bit with
    every instruction set, wherever the record stands.
 
    What is not a number contributes nothing: every comparison is written such that NaN, or a product
@@ -55,24 +55,24 @@ WIDE static void exponentials(const double *restrict x, ptrdiff_t n, double *res
 }
 
 /* Probability minus label; zero if the margin is not a number. */
-WIDE static void logistic_slopes(const double *restrict margins, const double *restrict target,
+WIDE static void logistic_residuals(const double *restrict margins, const double *restrict target,
                                  ptrdiff_t n, double *restrict out) {
     for (ptrdiff_t i = 0; i < n; i++) {
         double x = -margins[i];
         x = x > -FARTHEST ? x : -FARTHEST;
         x = x < FARTHEST ? x : FARTHEST;
-        double slope = 1.0 / (1.0 + exponential(x)) - target[i];
-        out[i] = margins[i] == margins[i] ? slope : 0.0;
+        double residual = 1.0 / (1.0 + exponential(x)) - target[i];
+        out[i] = margins[i] == margins[i] ? residual : 0.0;
     }
 }
 
 /* Probabilities of k classes minus the label's, row by row; zero if a margin is not a number or the
    largest one is infinite. Exponentials are added in the order of the classes. */
-WIDE static void multinomial_slopes(const double *restrict margins, const int64_t *restrict target,
+WIDE static void multinomial_residuals(const double *restrict margins, const int64_t *restrict target,
                                     ptrdiff_t n, ptrdiff_t k, double *restrict out) {
     for (ptrdiff_t i = 0; i < n; i++) {
         const double *row = margins + i * k;
-        double *slopes = out + i * k;
+        double *residuals = out + i * k;
         double top = row[0], total = 0.0;
         int known = row[0] == row[0];
         for (ptrdiff_t c = 1; c < k; c++) {
@@ -83,36 +83,36 @@ WIDE static void multinomial_slopes(const double *restrict margins, const int64_
         for (ptrdiff_t c = 0; c < k; c++) {
             double x = row[c] - top;
             x = x > -FARTHEST ? x : -FARTHEST; /* and at most 0 */
-            slopes[c] = exponential(x);
+            residuals[c] = exponential(x);
         }
-        for (ptrdiff_t c = 0; c < k; c++) total += slopes[c];
+        for (ptrdiff_t c = 0; c < k; c++) total += residuals[c];
         for (ptrdiff_t c = 0; c < k; c++) {
-            double slope = slopes[c] / total - (double)(c == target[i]);
-            slopes[c] = known ? slope : 0.0;
+            double residual = residuals[c] / total - (double)(c == target[i]);
+            residuals[c] = known ? residual : 0.0;
         }
     }
 }
 
-/* Divide by the part of the bound that slope times length uses, if that is more than all of it;
+/* Divide by the part of the bound that residual times length uses, if that is more than all of it;
    squares get the square of that part, at most 1. */
-WIDE static void shrink_slopes(double *restrict slopes, const double *restrict lengths,
+WIDE static void shrink_residuals(double *restrict residuals, const double *restrict lengths,
                                double bound, ptrdiff_t n, double *restrict squares) {
     for (ptrdiff_t i = 0; i < n; i++) {
-        double used = fabs(slopes[i]) * lengths[i] / bound;
-        double shrunk = slopes[i] / (used > 1.0 ? used : 1.0);
-        slopes[i] = used < INFINITY ? shrunk : 0.0;
+        double used = fabs(residuals[i]) * lengths[i] / bound;
+        double shrunk = residuals[i] / (used > 1.0 ? used : 1.0);
+        residuals[i] = used < INFINITY ? shrunk : 0.0;
         used = used < INFINITY ? used : 0.0;
         used = used < 1.0 ? used : 1.0;
         squares[i] = used * used;
     }
 }
 
-/* The same for k slopes of a record, which are shrunk as a whole; squares of slopes are added in
+/* The same for k residuals of a record, which are shrunk as a whole; squares of residuals are added in
    the order of the classes. */
-WIDE static void shrink_rows(double *restrict slopes, const double *restrict lengths, double bound,
+WIDE static void shrink_rows(double *restrict residuals, const double *restrict lengths, double bound,
                              ptrdiff_t n, ptrdiff_t k, double *restrict squares) {
     for (ptrdiff_t i = 0; i < n; i++) {
-        double *row = slopes + i * k;
+        double *row = residuals + i * k;
         double total = 0.0;
         for (ptrdiff_t c = 0; c < k; c++) total += row[c] * row[c];
         double used = sqrt(total) * lengths[i] / bound;
@@ -127,10 +127,10 @@ WIDE static void shrink_rows(double *restrict slopes, const double *restrict len
     }
 }
 
-/* Multiply k slopes of a record as a whole until none is beyond the bound. */
-WIDE static void limit_rows(double *restrict slopes, double bound, ptrdiff_t n, ptrdiff_t k) {
+/* Multiply k residuals of a record as a whole until none is beyond the bound. */
+WIDE static void limit_rows(double *restrict residuals, double bound, ptrdiff_t n, ptrdiff_t k) {
     for (ptrdiff_t i = 0; i < n; i++) {
-        double *row = slopes + i * k;
+        double *row = residuals + i * k;
         double largest = 0.0;
         int known = 1;
         for (ptrdiff_t c = 0; c < k; c++) {

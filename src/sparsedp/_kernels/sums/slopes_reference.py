@@ -1,4 +1,4 @@
-"""Derivatives record by record, in NumPy: the oracle and the fallback of ``slopes``.
+"""Residuals record by record, in NumPy: the oracle and the fallback of ``slopes``.
 
 The same operations in the same order as the compiled loops, so that results agree to the last bit.
 """
@@ -48,48 +48,48 @@ def multinomial(margins: Array, target: NDArray[np.int64], out: Array) -> None:
     known = np.isfinite(top)
     with np.errstate(invalid="ignore"):
         x = np.maximum(margins - top[:, None], -FARTHEST)
-    slopes = _exponential(np.where(known[:, None], x, 0.0))
-    total = np.zeros(len(slopes))
-    for column in slopes.T:
+    residuals = _exponential(np.where(known[:, None], x, 0.0))
+    total = np.zeros(len(residuals))
+    for column in residuals.T:
         total += column
-    slopes /= total[:, None]
-    slopes -= np.arange(slopes.shape[1]) == target[:, None]
-    out[:] = np.where(known[:, None], slopes, 0.0)
+    residuals /= total[:, None]
+    residuals -= np.arange(residuals.shape[1]) == target[:, None]
+    out[:] = np.where(known[:, None], residuals, 0.0)
 
 
-def shrink(slopes: Array, lengths: Array, bound: float, squares: Array) -> None:
-    """Divide slopes by the part of the bound that slope times length uses, if that is above one.
+def shrink(residuals: Array, lengths: Array, bound: float, squares: Array) -> None:
+    """Divide residuals by the part of the bound that they use times their length, if above one.
 
     In place; ``squares`` gets the squares of these parts, at most one each. A part that is
-    infinite or not a number makes the slope zero.
+    infinite or not a number makes the residual zero.
     """
     with np.errstate(invalid="ignore", over="ignore"):
-        used = np.abs(slopes) * lengths / bound
-        shrunk = slopes / np.maximum(used, 1.0)
-    slopes[:] = np.where(used < math.inf, shrunk, 0.0)
+        used = np.abs(residuals) * lengths / bound
+        shrunk = residuals / np.maximum(used, 1.0)
+    residuals[:] = np.where(used < math.inf, shrunk, 0.0)
     squares[:] = _squares(used)
 
 
-def shrink_whole(slopes: Array, lengths: Array, bound: float, squares: Array) -> None:
-    """As ``shrink``, for slopes of shape (n, K) whose L2 norm over the classes counts."""
+def shrink_whole(residuals: Array, lengths: Array, bound: float, squares: Array) -> None:
+    """As ``shrink``, for residuals of shape (n, K) whose L2 norm over the classes counts."""
     with np.errstate(invalid="ignore", over="ignore"):
-        total = np.zeros(len(slopes))
-        for column in slopes.T:
+        total = np.zeros(len(residuals))
+        for column in residuals.T:
             total += column * column
         used = np.sqrt(total) * lengths / bound
-        shrunk = slopes / np.maximum(used, 1.0)[:, None]
-    slopes[:] = np.where((used < math.inf)[:, None], shrunk, 0.0)
+        shrunk = residuals / np.maximum(used, 1.0)[:, None]
+    residuals[:] = np.where((used < math.inf)[:, None], shrunk, 0.0)
     squares[:] = _squares(used)
 
 
-def limit_whole(slopes: Array, bound: float) -> None:
-    """Multiply the slopes of each record as a whole, in place, until none is beyond the bound."""
-    largest = np.abs(slopes).max(axis=1, initial=0.0)
+def limit_whole(residuals: Array, bound: float) -> None:
+    """Shrink the residuals of each record as a whole, in place, until none is beyond the bound."""
+    largest = np.abs(residuals).max(axis=1, initial=0.0)
     known = largest < math.inf
     with np.errstate(invalid="ignore", divide="ignore"):
         factor = np.where(largest > bound, bound / largest, 1.0)
-        limited = np.clip(slopes * factor[:, None], -bound, bound)
-    slopes[:] = np.where(known[:, None] & (limited == limited), limited, 0.0)
+        limited = np.clip(residuals * factor[:, None], -bound, bound)
+    residuals[:] = np.where(known[:, None] & (limited == limited), limited, 0.0)
 
 
 def _squares(used: Array) -> Array:

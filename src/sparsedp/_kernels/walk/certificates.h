@@ -1,6 +1,6 @@
 /* Bounds lo <= score <= hi: from the L1 norm, from the score at the origin, from the last look.
 
-   By Cauchy and Schwarz a score moves by at most the L2 norm of its column times how far derivatives
+   By Cauchy and Schwarz a score moves by at most the L2 norm of its column times how far residuals
    have moved, which the clocks know. */
 #ifndef SPARSEDP_WALK_CERTIFICATES_H
 #define SPARSEDP_WALK_CERTIFICATES_H
@@ -25,7 +25,7 @@ static int interval(const walk_t *s, int64_t e, double *lo, double *hi) {
     return *lo = low - pad(s), *hi = high + pad(s), 0;
 }
 
-/* Upper bounds of the scores, and of minus the scores, of all entries from one on, while derivatives
+/* Upper bounds of the scores, and of minus the scores, of all entries from one on, while residuals
    are within `away` of the origin and the clock does not pass `moved`. */
 WIDE static void highs(const double *restrict cap, const double *restrict l2, const int64_t *restrict known,
                        const int64_t *restrict seen, const double *restrict seen_at,

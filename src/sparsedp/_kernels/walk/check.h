@@ -1,4 +1,4 @@
-/* Debug build: every invariant that the proof in lazy.md uses, at every step, against derivatives and
+/* Debug build: every invariant that the proof in lazy.md uses, at every step, against residuals and
    scores computed afresh. The first that does not hold is named and ends the walk. */
 #ifndef SPARSEDP_WALK_CHECK_H
 #define SPARSEDP_WALK_CHECK_H
@@ -10,7 +10,7 @@
         if (!(what) && !s->broken) s->broken = #what, s->failed = 1;                               \
     } while (0)
 
-/* The score of an entry from derivatives r, term by term. */
+/* The score of an entry from residuals r, term by term. */
 static int64_t plain_score(const walk_t *s, int64_t e, const int32_t *r) {
     const records_t *m = s->m;
     int64_t k = e / s->n_outputs, sum = 0;
@@ -59,7 +59,7 @@ static void check(walk_t *s) {
     uint8_t *found = calloc((size_t)(2 * s->size), 1);
     MUST(r && found);
     if (r && found) {
-        slopes(s->loss, s->v, s->scale, s->m->target, s->unit, s->m->n, s->n_outputs, r);
+        residuals(s->loss, s->v, s->scale, s->m->target, s->unit, s->m->n, s->n_outputs, r);
         check_clocks(s, r);
         uint64_t total = 0;
         for (int l = 0; l <= s->bottom; l++) {
@@ -83,7 +83,7 @@ static void check_look(walk_t *s, int64_t e) {
     int32_t *r = malloc(4 * (size_t)(s->m->n * s->n_outputs));
     MUST(r);
     if (!r) return;
-    slopes(s->loss, s->v, s->scale, s->m->target, s->unit, s->m->n, s->n_outputs, r);
+    residuals(s->loss, s->v, s->scale, s->m->target, s->unit, s->m->n, s->n_outputs, r);
     MUST(s->seen[e] == plain_score(s, e, r));                                                /* I7 */
     free(r);
 }
@@ -96,7 +96,7 @@ static void check_squeeze(walk_t *s, int64_t e, double sign, double u, double pe
     int32_t *r = malloc(4 * (size_t)n);
     MUST(r);
     if (!r) return;
-    slopes(s->loss, s->v, s->scale, s->m->target, s->unit, s->m->n, s->n_outputs, r);
+    residuals(s->loss, s->v, s->scale, s->m->target, s->unit, s->m->n, s->n_outputs, r);
     double p = chance(s, s->rate * (sign * (double)plain_score(s, e, r) - (double)s->top), per);
     MUST(answer ? u < p * (1 + 1e-9) : u > p * (1 - 1e-9));                                  /* I9 */
     free(r);

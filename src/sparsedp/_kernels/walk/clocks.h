@@ -1,6 +1,6 @@
-/* The point of the walk, and how far derivatives have moved.
+/* The point of the walk, and how far residuals have moved.
 
-   At a pass all derivatives are computed, and distances are exact sums. Between passes
+   At a pass all residuals are computed, and distances are exact sums. Between passes
    |r - r_pass| <= ahead: Lipschitz constant times the length of the path, plus rounding. */
 #ifndef SPARSEDP_WALK_CLOCKS_H
 #define SPARSEDP_WALK_CLOCKS_H
@@ -15,7 +15,7 @@ static inline double distance(const int32_t *a, const int32_t *b, int64_t n) {
     return sqrt((double)squared_distance(a, b, n)) * (1 + 1e-12);
 }
 
-static void settle_slopes(walk_t *s) { /* what follows from r */
+static void settle_residuals(walk_t *s) { /* what follows from r */
     int64_t n = s->m->n;
     for (int c = 0; c < s->n_outputs; c++) {
         int64_t sum = 0;
@@ -26,17 +26,17 @@ static void settle_slopes(walk_t *s) { /* what follows from r */
     s->since = 0, s->fresh = 1;
 }
 
-/* Compute all derivatives. */
+/* Compute all residuals. */
 static void pass(walk_t *s) {
     if (s->fresh) return;
     int64_t size = s->m->n * s->n_outputs;
-    slopes(s->loss, s->v, s->scale, s->m->target, s->unit, s->m->n, s->n_outputs, s->spare);
+    residuals(s->loss, s->v, s->scale, s->m->target, s->unit, s->m->n, s->n_outputs, s->spare);
     s->moved += distance(s->spare, s->r, size);
     s->away = distance(s->spare, s->origin, size);
     int32_t *old = s->r;
     s->r = s->spare, s->spare = old;
     s->length = s->scale * sqrt(squared_norm(s->v, size)) * (1 + 1e-7);
-    settle_slopes(s);
+    settle_residuals(s);
     s->counters[PASSES]++;
     spend(s, TIME_ROW * (double)size, 0);
 }
@@ -64,9 +64,9 @@ static void begin_clocks(walk_t *s) {
     s->lipschitz = LIPSCHITZ[s->loss] * ONE / s->bound * (1 + 1e-6);
     s->rounding = (1 + 1e-6 + 2 * SLIP[s->loss] * ONE / s->bound) * root;
     s->farthest = 2 * ONE * root;
-    slopes(s->loss, s->v, 1, s->m->target, s->unit, s->m->n, s->n_outputs, s->r);
+    residuals(s->loss, s->v, 1, s->m->target, s->unit, s->m->n, s->n_outputs, s->r);
     memcpy(s->origin, s->r, 4 * (size_t)size);
-    settle_slopes(s);
+    settle_residuals(s);
 }
 
 #endif

@@ -157,7 +157,7 @@ def walk(
         What ``scores_at_zero`` gives for this loss and bound.
     n_outputs : int
     bound : float
-        Derivatives are clipped to it, and are whole numbers of bound / ONE.
+        Residuals are clipped to it, and are whole numbers of bound / ONE.
     radius, steps
         Of the ball, and what part of the way to the vertex each step goes.
     rate : float

@@ -79,7 +79,7 @@ static void sort_members(walk_t *s) {
     s->counters[BUILDS]++;
 }
 
-/* Levels that are valid until derivatives have moved by `horizon`. */
+/* Levels that are valid until residuals have moved by `horizon`. */
 static void build(walk_t *s, double horizon) {
     double extra = ahead(s) + horizon;
     for (int round = 0;; round++) {

@@ -21,7 +21,7 @@ static inline int64_t column_size(const records_t *m, int64_t k) { return m->ind
 /* A column that stores all its entries has them in the order of the records: no numbers are needed. */
 static inline int full(const records_t *m, int64_t k) { return column_size(m, k) == m->n; }
 
-/* Sums of stored entries times derivatives. Terms are at most 2^28: four fit into 32 bits. */
+/* Sums of stored entries times residuals. Terms are at most 2^28: four fit into 32 bits. */
 #define SPARSE_SUM(NAME, INDEX)                                                                    \
     WIDE static int64_t NAME(const INDEX *restrict rows, const int16_t *restrict x, int64_t size,  \
                              const int32_t *restrict r) {                                          \
@@ -52,7 +52,7 @@ WIDE static int64_t sum_dense(const int16_t *restrict x, const int16_t *restrict
     return sum;
 }
 
-/* The score of column k from the derivatives of one output, also in 16 bits, and their sum. */
+/* The score of column k from the residuals of one output, also in 16 bits, and their sum. */
 static int64_t score_of(const records_t *m, int64_t k, const int32_t *r, const int16_t *narrow_r,
                         int64_t sum_r) {
     int64_t p = m->indptr[k], size = column_size(m, k), base = m->base[k], sum = base * sum_r;
@@ -63,7 +63,7 @@ static int64_t score_of(const records_t *m, int64_t k, const int32_t *r, const i
 }
 
 #define CHUNK 256
-/* The score of a column without a base, derivatives computed where they are needed; one output. */
+/* The score of a column without a base, residuals computed where they are needed; one output. */
 WIDE static int64_t score_on_the_fly(const records_t *m, int64_t k, int loss, const double *restrict v,
                                      double scale, float unit) {
     int64_t sum = 0;

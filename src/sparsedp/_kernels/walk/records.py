@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 ONE = 2**14
-"""An entry of 1, and a derivative at its bound, in their units."""
+"""An entry of 1, and a residual at its bound, in their units."""
 LOSSES = {"logistic": 0, "squared": 1, "multinomial": 2}
 MOST_OUTPUTS = 1024
 MOST_RECORDS = 2**28
@@ -97,7 +97,7 @@ def check(
     if records.n_columns * n_outputs > MOST_ENTRIES:
         raise ValueError(f"a walk chooses among at most {MOST_ENTRIES} entries")
     if not 2.0**-60 <= bound <= 2.0**60:
-        raise ValueError(f"the bound on derivatives must be of ordinary size, got {bound}")
+        raise ValueError(f"the bound on residuals must be of ordinary size, got {bound}")
     if not 0 < radius <= LARGEST_RADIUS:
         raise ValueError(f"radius must be positive and at most {LARGEST_RADIUS:g}, got {radius}")
     if not (np.ndim(steps) == 1 and len(steps) < 2**31 - 1):

@@ -28,8 +28,8 @@ def exp_single(x):
     return (p.view(np.uint32) + exponent).view(_F)
 
 
-def slopes(loss, v, scale, target, bound):
-    """Derivatives (n_outputs, n) in units of bound / ONE at margins scale * v."""
+def residuals(loss, v, scale, target, bound):
+    """Residuals (n_outputs, n) in units of bound / ONE at margins scale * v."""
     unit = _F(ONE / bound)
     if loss == "logistic":
         margins = (scale * v).astype(_F)
@@ -69,14 +69,14 @@ class _Point:
     def scores(self):
         """All of them, column after column."""
         m = self.records
-        r = slopes(self.loss, self.v, self.scale, m.target, self.bound)
+        r = residuals(self.loss, self.v, self.scale, m.target, self.bound)
         sums = np.empty((m.n_columns, len(r)), dtype=np.int64)
-        for c, derivative in enumerate(r):
-            sums[:, c] = self.base * derivative.sum()
-            terms = self.over[self.loose] * derivative[self.loose_row]
+        for c, residual in enumerate(r):
+            sums[:, c] = self.base * residual.sum()
+            terms = self.over[self.loose] * residual[self.loose_row]
             np.add.at(sums[:, c], self.loose_column, terms)
             for k in self.full:
-                sums[k, c] = derivative @ self._column(k)
+                sums[k, c] = residual @ self._column(k)
         return -sums.reshape(-1)
 
     def advance(self, candidate, step):

@@ -43,7 +43,7 @@ typedef struct {
     int64_t t, size; /* step; number of entries */
     double *v, scale;
     float unit;
-    /* Derivatives at the last pass, their sums, and at the origin, where scores from `known_from` on
+    /* Residuals at the last pass, their sums, and at the origin, where scores from `known_from` on
        are known. */
     int32_t *r, *spare, *origin;
     int16_t *narrow_r;
@@ -51,7 +51,7 @@ typedef struct {
     const int64_t *known;
     int fresh; /* r belongs to the current point */
 
-    /* Clocks: how far derivatives have moved, L2, in their units. */
+    /* Clocks: how far residuals have moved, L2, in their units. */
     double moved, away;   /* along all passes; of the last pass from the origin */
     double since, length; /* bounds: since the last pass; norm of the margins */
     double lipschitz, rounding, farthest;

@@ -1,6 +1,6 @@
 /* Whole numbers instead of sums of floating point.
 
-   An entry x in [-1, 1] is a whole number of 1/ONE, a derivative r in [-bound, bound] one of
+   An entry x in [-1, 1] is a whole number of 1/ONE, a residual r in [-bound, bound] one of
    bound/ONE. A score, minus the sum of x * r over a column, is then exact in any order, and one record
    moves it by at most ONE * ONE. Rounding is a map of each record by itself: part of the mechanism. */
 #ifndef SPARSEDP_WALK_UNITS_H
@@ -17,7 +17,7 @@
 #define MOST_OUTPUTS 1024
 enum { LOGISTIC, SQUARED, MULTINOMIAL };
 
-/* How fast derivatives move with margins, L2, and how far off single precision is: see lazy.md. */
+/* How fast residuals move with margins, L2, and how far off single precision is: see lazy.md. */
 static const double LIPSCHITZ[] = {0.25, 1.0, 0.70711};
 static const double SLIP[] = {0x1p-20, 0x1p-40, 0x1p-17};
 
@@ -66,8 +66,8 @@ static void multinomial(const double *v, double scale, float target, float unit,
         r[c * n] = whole((float)((c == label ? -miss : p[c] / sum) * per));
 }
 
-/* The derivatives of all records at margins scale * v, output after output. */
-WIDE static void slopes(int loss, const double *restrict v, double scale, const float *restrict y,
+/* The residuals of all records at margins scale * v, output after output. */
+WIDE static void residuals(int loss, const double *restrict v, double scale, const float *restrict y,
                         float unit, int64_t n, int k, int32_t *restrict r) {
     if (loss == LOGISTIC)
         for (int64_t i = 0; i < n; i++) r[i] = logistic(scale * v[i], y[i], unit);

@@ -15,7 +15,8 @@ from sparsedp.data.storage import Array
 Invalid = Literal["raise", "replace"]
 """What becomes of a malformed record: an error, or a public value in its place."""
 
-PLAIN = frozenset([float, int, bool])
+PYTHON_NUMBERS = frozenset([float, int, bool])
+"""Types whose cells NumPy converts exactly as float() does."""
 
 TRUTH = {"true": "1", "false": "0", "0j": "0"}
 """What containers and files write for some numbers where another cell is text or complex."""
@@ -66,7 +67,7 @@ def is_missing(cell: object) -> bool:
 def floats(cells: Sequence[object]) -> tuple[Array, bool]:
     """All cells as float64, each by itself; also whether some are no numbers, which are NaN."""
     values = np.empty(len(cells))
-    if PLAIN.issuperset(map(type, cells)):
+    if PYTHON_NUMBERS.issuperset(map(type, cells)):
         try:
             values[:] = np.fromiter(cells, np.float64, len(cells))  # float() of each
             return values, False

@@ -29,8 +29,9 @@ UNIT = 2.0**-53
 """Relative error of one rounding."""
 
 
-PLAIN = 2.0**31
-"""So many records, times their spread, times one less than a run of plain additions, are fine."""
+PLAIN_ADDITIONS = 2.0**31
+"""Records are added up in runs of plain additions. The number of records, times their spread, times
+one less than the length of a run, must not exceed this."""
 
 
 class Pair(NamedTuple):
@@ -128,7 +129,7 @@ def weighted_sums(
 
 def _plain_run(n: int, spread: float) -> int:
     """How many records may be added up plainly: an error of at most 2^-22 contributions in all."""
-    return 1 + int(min(PLAIN / (n * spread), n))
+    return 1 + int(min(PLAIN_ADDITIONS / (n * spread), n))
 
 
 def sums(values: ArrayLike) -> Pair:

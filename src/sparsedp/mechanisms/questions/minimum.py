@@ -46,7 +46,7 @@ class Objective(Protocol):
 
     @property
     def curvature(self) -> float:
-        """Bound on the largest eigenvalue of the second derivative of one record's loss."""
+        """Bound on the largest eigenvalue of the curvature of one record's loss."""
         ...
 
     @property
@@ -145,15 +145,15 @@ class Minimum:
         if not isinstance(event, PerturbedMinimum | PureMinima):
             raise unanswered(self, event)
         objective, stream = self.objective, noise.stream
-        reach = objective.gradient_bound * SUMMATION_SLACK
+        gradient_bound = objective.gradient_bound * SUMMATION_SLACK
         size = int(np.prod(objective.weights_shape))
         regularization = objective.curvature / event.ratio
         if isinstance(event, PureMinima):
-            linear, slip = gamma_linear_term(size, event.rate / reach, stream)
+            linear, slip = gamma_linear_term(size, event.rate / gradient_bound, stream)
         else:
-            shift = Sensitivity.of_sum(reach).under(noise.neighbors)
+            shift = Sensitivity.of_sum(gradient_bound).under(noise.neighbors)
             linear, slip = gaussian_linear_term(size, shift / event.mu, stream)
-        tolerance = MINIMUM_TOLERANCE * reach
+        tolerance = MINIMUM_TOLERANCE * gradient_bound
         weights = objective.minimum(  # private
             linear.reshape(objective.weights_shape), regularization, tolerance / 2
         )

@@ -27,7 +27,7 @@ class Selection:
     """One candidate; see `Curator.select`."""
 
     scores: np.ndarray
-    reach: float | Sensitivity
+    sensitivity: float | Sensitivity
     signed: bool = False
     excluded: np.ndarray | None = None
 
@@ -50,15 +50,17 @@ class Selection:
     def noisy(self, event: Event | None, noise: "Noisy") -> int:
         """By the exponential mechanism, or with a paper's Laplace noise."""
         if isinstance(event, LaplaceSelections):
-            assert not isinstance(self.reach, Sensitivity), "published noise is scaled to the reach"
+            assert not isinstance(self.sensitivity, Sensitivity), (
+                "a paper scales noise to one bound"
+            )
             assert self.excluded is None, "no paper excludes candidates"
-            scale = event.scale * self.reach
+            scale = event.scale * self.sensitivity
             return laplace_noisy_max(self.scores, scale, noise.stream, signed=self.signed)
         if isinstance(event, Selections):
             return exponential_mechanism(
                 self.scores,
                 event.epsilon0,
-                noise.score_range(self.reach),
+                noise.score_range(self.sensitivity),
                 noise.stream,
                 signed=self.signed,
                 excluded=self.excluded,
@@ -80,7 +82,7 @@ class Selection:
 
     def queries(self, answer: int, name: str | None) -> list[Query]:
         """The scores and the choice."""
-        declared, settings = Sensitivity.of_scores(self.reach), ("signed",) * self.signed
+        declared, settings = Sensitivity.of_scores(self.sensitivity), ("signed",) * self.signed
         excluded = self.excluded
         return [kept("select", self.scores, declared, settings, name, answer, excluded=excluded)]
 
@@ -94,7 +96,7 @@ class TopSelection:
     """Several different candidates, best first; see `Curator.select_many`."""
 
     scores: np.ndarray
-    reach: float | Sensitivity
+    sensitivity: float | Sensitivity
     count: int
     excluded: np.ndarray | None = None
 
@@ -123,7 +125,7 @@ class TopSelection:
             return exponential_top_k(
                 self.scores,
                 event.epsilon0,
-                noise.score_range(self.reach),
+                noise.score_range(self.sensitivity),
                 self.count,
                 noise.stream,
                 excluded=self.excluded,
@@ -143,7 +145,7 @@ class TopSelection:
 
     def queries(self, answer: np.ndarray, name: str | None) -> list[Query]:
         """The scores and the choices."""
-        declared, excluded = Sensitivity.of_scores(self.reach), self.excluded
+        declared, excluded = Sensitivity.of_scores(self.sensitivity), self.excluded
         how = (declared, (self.count,), name, answer)
         return [kept("select_many", self.scores, *how, excluded=excluded)]
 

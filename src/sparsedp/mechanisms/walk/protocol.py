@@ -23,7 +23,7 @@ class CompactWalk:
         Scores at weights zero.
     n_outputs : int
     bound : float
-        Derivatives are clipped to it: what one record adds to a score at most. Public.
+        Residuals are clipped to it: what one record adds to a score at most. Public.
     radius : float
         Of the ball. Public.
     steps : ndarray of shape (n_steps,)
@@ -96,7 +96,7 @@ class Walk(Protocol):
     """A point that moves by one vertex at a time, and the scores of the vertices there."""
 
     @property
-    def reach(self) -> float:
+    def sensitivity(self) -> float:
         """Bound on one record's contribution to any score at the current point. Public."""
         ...
 
@@ -144,6 +144,6 @@ def one_by_one(
     chosen = np.empty(count, dtype=np.int64)
     for t in range(count):
         scores = walk.scores()  # private
-        chosen[t] = curator.select(scores, walk.reach, signed=True, name=name)  # released
+        chosen[t] = curator.select(scores, walk.sensitivity, signed=True, name=name)  # released
         walk.advance(int(chosen[t]))
     return chosen

@@ -32,7 +32,7 @@ class LaplaceSelect:
         Parts of epsilon and delta that these selections are meant to cost.
     budgeted : int or None
         T in the formula where a paper counts other steps than it takes; None for ``count``.
-    reach : float
+    sensitivity : float
         What a record really adds to a score at most, in units of L.
     """
 
@@ -41,7 +41,7 @@ class LaplaceSelect:
     name: str = "select"
     delta_fraction: float = 1.0
     budgeted: int | None = None
-    reach: float = 1.0
+    sensitivity: float = 1.0
 
     @property
     def units(self) -> int:
@@ -53,7 +53,7 @@ class LaplaceSelect:
         n_steps = self.count if self.budgeted is None else self.budgeted
         root = math.sqrt(8 * n_steps * math.log(1 / (self.delta_fraction * delta)))
         scale = root / (self.fraction * epsilon)
-        moved = Sensitivity.of_scores(self.reach).under(neighbors)
+        moved = Sensitivity.of_scores(self.sensitivity).under(neighbors)
         return LaplaceSelections(scale, self.count, moved / scale)
 
 

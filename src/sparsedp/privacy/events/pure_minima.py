@@ -1,8 +1,9 @@
 """Minima of objectives with a linear term of density exp(-rate ||b||): pure differential privacy.
 
 *Proof.* solvers/objective/objective.md, the pure variant: one minimum costs what the linear term
-costs, reach times rate, plus the largest log-determinant of a record, plus the Laplace noise that
-covers its being inexact. They compose like all pure releases (account/accounting.md, section 2).
+costs, rate times one (two if a record is replaced), plus the largest log-determinant of a record,
+plus the Laplace noise that covers its being inexact. They compose like all pure releases
+(account/accounting.md, section 2).
 """
 
 import math
@@ -13,7 +14,7 @@ from sparsedp.privacy.account.cost import Cost, check_cost, check_count
 from sparsedp.privacy.account.objective import ROUNDING, pure_determinant
 from sparsedp.privacy.events.perturbed_minimum import check_regularization, linear_term
 from sparsedp.privacy.kind import Claim, NotTunable, Plan, Scale, Words
-from sparsedp.privacy.neighbors import Neighbors
+from sparsedp.privacy.neighbors import Neighbors, Sensitivity
 from sparsedp.privacy.plain import Json
 from sparsedp.privacy.public import PublicFacts
 from sparsedp.privacy.schedule import check_number
@@ -76,8 +77,8 @@ class PureMinimize:
                 f"which a regularization of {self.regularization:g} uses up: raise it above "
                 f"{2 * self.n_outputs / each:.3g}, or take fewer steps"
             )
-        reach = 1 if self.neighbors == "add_remove" else 2
-        return PureMinima(each, self.count, left / reach, ratio, ROUNDING * each)
+        moved = Sensitivity.of_sum(1.0).under(self.neighbors)
+        return PureMinima(each, self.count, left / moved, ratio, ROUNDING * each)
 
     def at_rho(self, rho: float) -> "PureMinima":
         """Refused: it asks for a part of an epsilon."""
@@ -116,9 +117,9 @@ class WangZhangMinimize:
         regularization = (8 * self.gamma + 2.8) / (4 * each)  # c n
         ratio = 0.25 / regularization
         rate = self.gamma / regularization
-        reach = 1 if neighbors == "add_remove" else 2
+        moved = Sensitivity.of_sum(1.0).under(neighbors)
         rounding = ROUNDING * each
-        cost = reach * rate + pure_determinant(ratio, self.shape, self.n_outputs) + rounding
+        cost = moved * rate + pure_determinant(ratio, self.shape, self.n_outputs) + rounding
         return PureMinima(cost, self.count, rate, ratio, rounding)
 
 

@@ -110,13 +110,12 @@ class Selections:
 
     def words(self, neighbors: str) -> Words:
         """For the report."""
-        reach = 2 if neighbors == "add_remove" else 4
+        noise = (2 if neighbors == "add_remove" else 4) / self.epsilon0
         return Words(
             kind="choice of the best candidate, exponential mechanism",
             count=self.count,
             cost=f"epsilon0 = {self.epsilon0:.4g} each",
-            meaning=f"like Gumbel noise of {reach / self.epsilon0:.4g} times what one record can "
-            "add to a score",
+            meaning=f"like Gumbel noise of {noise:.4g} times what one record can add to a score",
         )
 
     def plan(self, public: PublicFacts) -> Plan:

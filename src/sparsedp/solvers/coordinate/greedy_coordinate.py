@@ -92,7 +92,7 @@ class GreedyCoordinateDescent:
             slope = curator.perturb(
                 gradient[entry : entry + 1], bound, share=1 / self.n_steps, name="derivative"
             )[0]  # released
-            # No mean derivative exceeds its bound: more than that is noise.
+            # No mean residual exceeds its bound: more than that is noise.
             mean = float(np.clip(slope / n, -bound, bound))
             moved = w.flat[entry] - self.step_size * mean / loss.margin_curvature_bound
             # Steps far beyond what the curvature bears diverge: they end here, not at infinity.

@@ -1,7 +1,6 @@
 """The records by columns in whole numbers: prepared once, shared by every walk on them."""
 
 from dataclasses import dataclass, field
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array
@@ -23,9 +22,8 @@ _PIECE = 1 << 21  # entries that are converted at a time: no second copy in doub
 class CompactColumns:
     """Private. One column after the other, entries as whole numbers of 2**-14.
 
-    Rounding is a map of each record by itself, so what holds for every record in the unit box still
-    holds. Columns lie in the order of their norms; what is released are numbers of features all the
-    same.
+    Each record is rounded by itself and stays in the unit box, so sensitivities hold as before.
+    Columns are stored in the order of their norms; ``columns.order`` says which feature each is.
     """
 
     columns: Records
@@ -44,29 +42,22 @@ class CompactColumns:
         return self._starts[key]
 
 
-_PREPARED: WeakKeyDictionary[Dataset, CompactColumns] = WeakKeyDictionary()
-
-
 def compact_columns(data: Dataset) -> CompactColumns | None:
     """The compact copy of the records, made at the first call; None where there is no such form."""
     if type(data) is not Dataset or data.n_records == 0:
         return None
     if not isinstance(data.storage, np.ndarray | csr_array | csc_array):
         return None
-    found = _PREPARED.get(data)
-    if found is None:
-        found = _PREPARED[data] = CompactColumns(_prepare(data))
-    return found
+    return data.once(_prepared)
 
 
-def _prepare(data: Dataset) -> Records:
-    if isinstance(data.storage, np.ndarray):
-        return _dense(data)
-    return _sparse(data)
+def _prepared(data: Dataset) -> CompactColumns:
+    dense = isinstance(data.storage, np.ndarray)
+    return CompactColumns(_dense(data) if dense else _sparse(data))
 
 
 def whole_units(values: np.ndarray) -> np.ndarray:
-    """Numbers of [-1, 1] in units of 2**-14; what lies outside, or is no number, is put inside."""
+    """Values in units of 2**-14: clipped to [-1, 1] first, NaN as zero."""
     return np.rint(np.clip(np.nan_to_num(values), -1, 1) * ONE).astype(np.int16)
 
 

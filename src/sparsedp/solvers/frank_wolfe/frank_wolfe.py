@@ -36,7 +36,7 @@ class FrankWolfe:
     n_steps : int
         Selections. More steps mean more noise in each.
     clip : float
-        Derivatives beyond this are clipped: a smaller clip needs less noise, and records that are
+        Residuals beyond this are clipped: a smaller clip needs less noise, and records that are
         already badly predicted pull no harder than the others.
     mode : {"auto", "lazy", "full"}
         Which scores are computed in a step: those that can matter, or all of them ("full"). The

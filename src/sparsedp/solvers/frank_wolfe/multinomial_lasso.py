@@ -46,7 +46,7 @@ class MultinomialLasso:
         Frank-Wolfe steps: selections of one ball, K times as many with one ball per class, of
         which two (under replace-one three) per step are paid for.
     clip : float
-        Derivatives beyond this are shrunk.
+        Residuals beyond this are shrunk.
     balls : {"joint", "per_class"}
         Whether the weights of all classes share one ball, or have one each.
     calibration : {"sound", "published"}
@@ -155,5 +155,6 @@ class MultinomialLasso:
             name="vertex",
             delta_fraction=1 / public.n_outputs,
             budgeted=self.n_steps,
-            reach=1 / LIPSCHITZ,  # in units of the stated constant a record adds at most a half
+            # In units of the stated constant a record adds at most a half.
+            sensitivity=1 / LIPSCHITZ,
         )

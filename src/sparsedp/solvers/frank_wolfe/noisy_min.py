@@ -37,7 +37,7 @@ class NoisyMinScreening:
     n_keep : int or None
         Features to keep; None takes the estimator's number.
     clip : float
-        Derivatives beyond this are clipped.
+        Residuals beyond this are clipped.
 
     Notes
     -----

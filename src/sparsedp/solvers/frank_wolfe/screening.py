@@ -64,7 +64,7 @@ class ScreenedFrankWolfe:
     screen_share : float
         Part of the budget for screening; the paper takes one half.
     clip : float
-        Derivatives beyond this are clipped in the steps (not in the rule).
+        Residuals beyond this are clipped in the steps (not in the rule).
     calibration : {"sound", "published"}
         "published" runs the paper's rule, noise, steps and dense starting point, to reproduce it.
 

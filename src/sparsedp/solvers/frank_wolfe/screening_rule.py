@@ -55,14 +55,14 @@ class ScreeningRule:
         """
         u = clipped(data.matvec(w), self.radius)
         residual = loss.residual(u, data.target)
-        slopes = np.abs(data.rmatvec(residual))
-        if slopes.ndim == 2:
-            slopes = slopes.max(axis=1)
+        gradient = np.abs(data.rmatvec(residual))
+        if gradient.ndim == 2:
+            gradient = gradient.max(axis=1)
         product = float(column_sums((u * residual).reshape(len(u), loss.n_outputs)).sum())
-        gap = min(max(product + self.radius * slopes.max(), 0.0) / n, self.record.gap_range[1])
+        gap = min(max(product + self.radius * gradient.max(), 0.0) / n, self.record.gap_range[1])
         lengths = (self.scale * norms + float(np.linalg.norm(u))) / math.sqrt(n)
         lengths = np.minimum(lengths, self.scale + self.radius)
-        first = self.scale * slopes[: data.n_features]
+        first = self.scale * gradient[: data.n_features]
         return (first + product) / n + self.record.stiffness * lengths * math.sqrt(gap)
 
     def sensitivity(self, n: float) -> Sensitivity:
@@ -82,13 +82,13 @@ class ScreeningRule:
             ),
         )
 
-    def _movement(self, n: float, slope: float, product: float, gap: float) -> float:
+    def _movement(self, n: float, residual: float, product: float, gap: float) -> float:
         most = self.record.gap_range[1]
         at_most = math.sqrt(most + gap / n) - math.sqrt(most) + math.sqrt(most / n)
         third = (
             self.record.stiffness * (self.scale + self.radius) * max(math.sqrt(gap / n), at_most)
         )
-        return (self.scale * slope + product) / n + third
+        return (self.scale * residual + product) / n + third
 
     def published_sensitivity(self, n: float) -> float:
         """Equations (2) and (3) of Khanna et al., for one feature: about sqrt(n) / 2 too small."""

@@ -54,7 +54,7 @@ class VertexWalk:
         self._n_taken = 0
 
     @property
-    def reach(self) -> float:
+    def sensitivity(self) -> float:
         """Bound on one record's contribution to any score: features lie in [-1, 1]."""
         if self._bound is not None:
             return self._bound
@@ -62,7 +62,8 @@ class VertexWalk:
 
     def scores(self) -> np.ndarray:
         """How steeply the loss falls toward each positive vertex (private)."""
-        return self._ball.scores(gradient_sum(self._data, self._loss, self._weights, self.reach))
+        bound = self.sensitivity
+        return self._ball.scores(gradient_sum(self._data, self._loss, self._weights, bound))
 
     def advance(self, vertex: int) -> None:
         """Move toward a released vertex."""
@@ -72,8 +73,8 @@ class VertexWalk:
 
     def compact(self) -> CompactWalk | None:
         """The walk for the kernel, if that knows the loss and one bound holds for all of it."""
-        loss, reach, n_outputs = self._loss, self._lasting_reach, self._loss.n_outputs
-        if not isinstance(loss, CompiledWalk) or reach is None or n_outputs > MOST_OUTPUTS:
+        loss, bound, n_outputs = self._loss, self._lasting_bound, self._loss.n_outputs
+        if not isinstance(loss, CompiledWalk) or bound is None or n_outputs > MOST_OUTPUTS:
             return None
         if self._data.n_columns * n_outputs > MOST_ENTRIES:
             return None
@@ -83,9 +84,9 @@ class VertexWalk:
         return CompactWalk(
             columns.columns,
             loss.walk_name,
-            columns.start(loss.walk_name, n_outputs, reach),
+            columns.start(loss.walk_name, n_outputs, bound),
             n_outputs,
-            reach,
+            bound,
             self._ball.radius,
             self._steps,
             self._mode,
@@ -93,15 +94,15 @@ class VertexWalk:
 
     def in_rounds(self) -> BlockWalk | None:
         """The walk for records in blocks, under the same condition."""
-        reach = self._lasting_reach
+        bound = self._lasting_bound
         if not isinstance(self._data, BlockedDataset) or self._mode == "full":
             return None
-        if reach is None:
+        if bound is None:
             return None
-        return BlockWalk(self._data, self._loss, self._ball, self._steps, reach)
+        return BlockWalk(self._data, self._loss, self._ball, self._steps, bound)
 
     @property
-    def _lasting_reach(self) -> float | None:
+    def _lasting_bound(self) -> float | None:
         """A bound on residuals that holds from the first step to the last, if there is one."""
         if self._n_taken:
             return None

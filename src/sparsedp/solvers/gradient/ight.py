@@ -34,7 +34,7 @@ from sparsedp.solvers.solver import (
     refuse_initial_model,
 )
 
-LEVEL = 0.1
+RESIDUAL_SHARE = 0.1
 """Part of a step's Gaussian budget that the sum of residuals gets when peeling."""
 
 
@@ -179,19 +179,19 @@ class IGHT:
             peeling = PeelingSums(loss, w, frame.origin, norm)
             sums, residuals, used = data.total(peeling)  # private
             level, _ = clipping.release(
-                curator, residuals, used, n_records=n, n_steps=self.n_steps, share=LEVEL
+                curator, residuals, used, n_records=n, n_steps=self.n_steps, share=RESIDUAL_SHARE
             )  # released
             # Centering by released figures: a record still moves no score by more than the bound.
             shift = n * np.multiply.outer(moments.center, level) + n / pace.rate * w[:d]
             scores = np.abs(sums - shift).reshape(d, -1).sum(axis=1)  # private
             chosen = curator.select_many(scores, bound, kept, name="features")  # released
-            reach, share = bound * math.sqrt(kept) / n, (1 - LEVEL) / self.n_steps
+            sensitivity, share = bound * math.sqrt(kept) / n, (1 - RESIDUAL_SHARE) / self.n_steps
             answer = curator.perturb(
-                sums[chosen] / n, reach, share=share, name="gradient"
+                sums[chosen] / n, sensitivity, share=share, name="gradient"
             )  # released
             gradient = np.zeros_like(w)
             gradient[chosen] = answer - np.multiply.outer(moments.center[chosen], level)
-            noise = curator.noise_level(reach, share=share, name="gradient")
+            noise = curator.noise_level(sensitivity, share=share, name="gradient")
             pace.follow(w[:d], gradient[:d], noise)
             moved = w - pace.rate * gradient
             w = np.zeros_like(w)

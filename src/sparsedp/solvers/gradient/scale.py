@@ -60,12 +60,12 @@ class Moments:
         side = SIDE if centered else 1.0
         sums, squares = view.total(MomentSums(bound, centered))  # private
         sides = side * np.array([bound * view.n_records, float(squares) / bound])  # private
-        reach = Sensitivity(
+        sensitivity = Sensitivity(
             add_remove=float(bound * np.sqrt(centered + 2 * side**2)),
             replace_one=bound * (2 if centered else side),
         )
-        answer = curator.perturb(np.concatenate([sums, sides]), reach, name=name)  # released
-        noise = curator.noise_level(reach, name=name)
+        answer = curator.perturb(np.concatenate([sums, sides]), sensitivity, name=name)  # released
+        noise = curator.noise_level(sensitivity, name=name)
         count, square = answer[len(sums) : len(sums) + 2] / (side * np.array([bound, 1 / bound]))
         n_records = max(count, 2 * noise / (side * bound), 1.0)
         if curator.public.n_records is not None:
@@ -178,12 +178,12 @@ class Clip:
         norm = self.bound
         weight = 0.0 if curator.noiseless or self.fixed else RIDER
         rider = weight * norm * float(used)  # private
-        reach = Sensitivity(add_remove=norm * math.sqrt(1 + weight**2), replace_one=2 * norm)
+        sensitivity = Sensitivity(add_remove=norm * math.sqrt(1 + weight**2), replace_one=2 * norm)
         share /= n_steps
         answer = curator.perturb(
-            np.append(sums.ravel(), rider), reach, share=share, name="gradient"
+            np.append(sums.ravel(), rider), sensitivity, share=share, name="gradient"
         )  # released
-        noise = curator.noise_level(reach, share=share, name="gradient") / n_records
+        noise = curator.noise_level(sensitivity, share=share, name="gradient") / n_records
         if weight:
             use = answer[sums.size] / (weight * norm * n_records)
             self._follow(float(use), math.sqrt(sums.size / n_steps) * noise / norm)

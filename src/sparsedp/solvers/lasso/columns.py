@@ -85,20 +85,20 @@ class Columns:
         scores = self.stored @ (table * self.factor[:, None]) - self.offset @ table
         return scores[:, 0] if self.n_outputs == 1 else scores
 
-    def gradient(self, derivative: np.ndarray) -> np.ndarray:
+    def gradient(self, residual: np.ndarray) -> np.ndarray:
         """Sum over records for the chosen entries, as `Dataset.rmatvec`."""
-        derivative = derivative.reshape(len(derivative), -1)
-        sums = self.stored.T @ derivative * self.factor[:, None]
-        sums -= np.multiply.outer(self.offset, derivative.sum(axis=0))
+        residual = residual.reshape(len(residual), -1)
+        sums = self.stored.T @ residual * self.factor[:, None]
+        sums -= np.multiply.outer(self.offset, residual.sum(axis=0))
         return sums[self.place, self.output]
 
     def gram(self, curvature: Callable[[int, int], np.ndarray]) -> np.ndarray:
-        """Second derivative in the chosen entries.
+        """Hessian in the chosen entries.
 
         Parameters
         ----------
         curvature : callable
-            Second derivative of each record's loss in its margins of two outputs, shape (n,).
+            Curvature of each record's loss in its margins of two outputs, shape (n,).
         """
         if self.n_outputs == 1 and not isinstance(self.stored, np.ndarray):
             weights = curvature(0, 0)

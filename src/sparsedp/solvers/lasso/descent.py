@@ -16,7 +16,7 @@ LEAST_WORKING = 64
 """Entries of the first working set; later it is twice as large as the support."""
 
 MOST_IN_GRAM = 2048
-"""With more entries than these the second derivative is not kept as a matrix."""
+"""With more entries than these the hessian is not kept as a matrix."""
 
 MOST_ROUNDS = 50
 """Working sets; a problem takes about ten."""
@@ -131,7 +131,7 @@ class LassoProblem:
                 break
             model = self._model(columns, margins, residual, gradient, weights)
             guess = penalty or float(np.abs(gradient).max()) / 2
-            tolerance = MODEL * target / goal.reach(weights, value)
+            tolerance = MODEL * target / goal.norm_bound(weights, value)
             penalty = goal.minimize(model, guess, tolerance)
             step = model.weights - weights
             along = columns.margins(step)
@@ -158,7 +158,7 @@ class LassoProblem:
         gradient: np.ndarray,
         weights: np.ndarray,
     ) -> GramModel | ColumnModel:
-        """The quadratic that has value and derivatives of the mean loss at the weights."""
+        """The quadratic that has value, gradient and hessian of the mean loss at the weights."""
         n, target = self.data.n_records, self.target
         small = len(weights) <= MOST_IN_GRAM
         if self.loss.n_outputs == 1:
@@ -197,7 +197,7 @@ def by_column(data: Dataset) -> Dataset:
 def _working_set(support: np.ndarray, steepness: np.ndarray) -> np.ndarray:
     """The support and the steepest others, in increasing order.
 
-    As long as there is room, no more than the second derivative can be kept of.
+    As long as there is room, no more than a hessian can be kept of.
     """
     most = max(MOST_IN_GRAM, len(support) + LEAST_WORKING)
     size = min(max(LEAST_WORKING, 2 * len(support)), most, len(steepness))

@@ -15,7 +15,7 @@ class Goal(Protocol):
         """What is added to the mean loss."""
         ...
 
-    def reach(self, weights: np.ndarray, loss: float) -> float:
+    def norm_bound(self, weights: np.ndarray, loss: float) -> float:
         """Bound on the L1 norm of the minimum, from any weights and their mean loss."""
         ...
 
@@ -38,7 +38,7 @@ class Ball:
         """Nothing."""
         return 0.0
 
-    def reach(self, weights: np.ndarray, loss: float) -> float:
+    def norm_bound(self, weights: np.ndarray, loss: float) -> float:
         """The radius."""
         return self.radius
 
@@ -61,15 +61,15 @@ class Penalty:
         """The penalty."""
         return self.factor * float(np.abs(weights).sum())
 
-    def reach(self, weights: np.ndarray, loss: float) -> float:
+    def norm_bound(self, weights: np.ndarray, loss: float) -> float:
         """Losses are not negative, so the minimum's penalty is at most the present objective."""
         return (loss + self.cost(weights)) / self.factor
 
     def gap(self, weights: np.ndarray, gradient: np.ndarray, loss: float) -> float:
-        """The Frank-Wolfe gap of the penalized problem over all norms within reach."""
+        """The Frank-Wolfe gap of the penalized problem over all norms up to that bound."""
         steeper = max(float(np.abs(gradient).max()) - self.factor, 0.0)
         here = float(gradient @ weights) + self.cost(weights)
-        return here + self.reach(weights, loss) * steeper
+        return here + self.norm_bound(weights, loss) * steeper
 
     def minimize(self, model: Model, guess: float, tolerance: float) -> float:
         """Minimize at the given penalty."""

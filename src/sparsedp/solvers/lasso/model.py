@@ -113,7 +113,7 @@ class ColumnModel:
     Parameters
     ----------
     columns : Columns
-    derivative, curvature : ndarray of shape (n,) or (n, K)
+    residual, curvature : ndarray of shape (n,) or (n, K)
         Of the mean loss in the margins.
     weights : ndarray of shape (m,)
     """
@@ -123,12 +123,12 @@ class ColumnModel:
     def __init__(
         self,
         columns: Columns,
-        derivative: np.ndarray,
+        residual: np.ndarray,
         curvature: np.ndarray,
         weights: np.ndarray,
     ) -> None:
         self.weights = weights.copy()
-        n = len(derivative)
+        n = len(residual)
         indptr, indices, values = columns.compressed()
         self._parts = []
         for c, chosen in enumerate(columns.by_output):
@@ -142,7 +142,7 @@ class ColumnModel:
                 values[entries],
                 columns.factor[place],
                 columns.offset[place],
-                np.ascontiguousarray(derivative.reshape(n, -1)[:, c]),
+                np.ascontiguousarray(residual.reshape(n, -1)[:, c]),
                 np.ascontiguousarray(curvature.reshape(n, -1)[:, c]),
             )
             self._parts.append((chosen, descend, np.zeros(n), np.zeros(2)))

@@ -62,10 +62,10 @@ class ADMM:
     row_norm : float or None
         Bound on rows, as in :class:`ObjectivePerturbation`.
     clip : float
-        Derivatives are clipped such that no record's gradient is longer than this times the row
+        Residuals are clipped such that no record's gradient is longer than this times the row
         norm ("gaussian"), or where the squared loss turns linear ("pure").
     step_size : float
-        Of gradient steps at first, relative to one over the largest second derivative of the loss;
+        Of gradient steps at first, relative to one over the largest curvature of the loss;
         they become shorter where the released gradients show that they overshoot.
     coupling : float
         How firmly both halves are held together, in units of a mean loss ("gaussian" only).
@@ -163,9 +163,11 @@ class ADMM:
             if self.noise == "gaussian":
                 g = self._gradient(seen, loss, w, norms, row_norm, curator) / n  # released
                 step = w - before
-                bend = float(np.vdot(g - g_before, step)) / max(float(np.vdot(step, step)), 1e-300)
-                if t > 0 and bend > 2 * pace:
-                    pace = bend  # steps that long would swing ever wider
+                curvature = float(np.vdot(g - g_before, step)) / max(
+                    float(np.vdot(step, step)), 1e-300
+                )
+                if t > 0 and curvature > 2 * pace:
+                    pace = curvature  # steps that long would swing ever wider
                 before, g_before = w, g
                 w = (pace * w + self.coupling * (z - u) - g) / (pace + self.coupling)
             else:

@@ -21,7 +21,7 @@ MOST_NEWTON_STEPS = 100
 """After these only the slow method with a guaranteed rate goes on."""
 
 MOST_FREE = 2_000
-"""Weights whose second derivative is kept as a matrix, where there is a penalty."""
+"""Weights whose hessian is kept as a matrix, where there is a penalty."""
 
 STEPS_PER_ROOT = 100
 """Proximal steps, over the root of the condition number, within which the guaranteed rate is sure
@@ -163,17 +163,23 @@ class RegularizedObjective:
                 part = 0.5**halvings
                 moved = v + part * newton
                 moved_margins = self._margins(moved)
-                slope = smooth(moved, moved_margins)
-                found = self._subgradient(center + moved, slope)
+                moved_gradient = smooth(moved, moved_margins)
+                found = self._subgradient(center + moved, moved_gradient)
                 reached = value(moved, moved_margins)
-                # Close to the minimum the value is too coarse to see progress, its slope is not.
+                # Close to the minimum the value is too coarse to see progress, its gradient is not.
                 if height - reached >= 1e-12 * abs(height):
                     break
                 if np.linalg.norm(found) < (1 - 0.1 * part) * size:
                     break
             else:
                 break
-            v, margins, gradient, residual, height = moved, moved_margins, slope, found, reached
+            v, margins, gradient, residual, height = (
+                moved,
+                moved_margins,
+                moved_gradient,
+                found,
+                reached,
+            )
         return center + self._proximal(v, center, smooth, regularization, tolerance)
 
     def _proximal(
@@ -206,7 +212,7 @@ class RegularizedObjective:
         self, margins: np.ndarray, residual: np.ndarray, regularization: float
     ) -> np.ndarray:
         """Minimize the quadratic model without a penalty, by conjugate gradients."""
-        bends = self._curvature(margins)
+        curvatures = self._curvature(margins)
         step = np.zeros_like(residual)
         left = -residual
         direction, square = left, float(np.vdot(left, left))
@@ -214,13 +220,13 @@ class RegularizedObjective:
         for _ in range(250):
             change = self.data.matvec(direction)
             if change.ndim == 1:
-                bent = self._back(bends * change)
+                product = self._back(curvatures * change)
             else:
-                bent = self._back(np.einsum("ikl,il->ik", bends, change))
-            bent += regularization * direction
-            length = square / float(np.vdot(direction, bent))
+                product = self._back(np.einsum("ikl,il->ik", curvatures, change))
+            product += regularization * direction
+            length = square / float(np.vdot(direction, product))
             step = step + length * direction
-            left = left - length * bent
+            left = left - length * product
             previous, square = square, float(np.vdot(left, left))
             if square <= goal:
                 break
@@ -239,24 +245,24 @@ class RegularizedObjective:
         root = np.sqrt(regularization / steepest)
         size = np.linalg.norm(self._subgradient(w, gradient))
         goal = size * min(0.01, size)
-        ahead, bend_ahead = v, H @ v
+        ahead, product = v, H @ v
         for _ in range(20_000):
-            after = ahead - (bend_ahead + linear) / steepest
+            after = ahead - (product + linear) / steepest
             after = np.sign(after) * np.maximum(np.abs(after) - penalty / steepest, 0.0)
             # A prox step shorter than this leaves a subgradient below the goal.
             done = steepest * np.linalg.norm(after - ahead) <= goal / 2
             ahead, v = after + (1 - root) / (1 + root) * (after - v), after
             if done:
                 break
-            bend_ahead = H @ ahead
+            product = H @ ahead
         step = np.zeros_like(w)
         step.flat[free] = v - w.ravel()[free]
         return step
 
     def _hessian(self, margins: np.ndarray, free: np.ndarray, regularization: float) -> np.ndarray:
-        """Second derivative in some weights (numbered row by row), a few columns at a time."""
+        """Hessian in some weights (numbered row by row), a few columns at a time."""
         outputs = self.loss.n_outputs
-        bends = self._curvature(margins).reshape(-1, outputs, outputs)
+        curvatures = self._curvature(margins).reshape(-1, outputs, outputs)
         shares = self._shares.reshape(-1, 1)
         column, output = np.divmod(free, outputs)
         H = np.empty((free.size, free.size))
@@ -265,7 +271,7 @@ class RegularizedObjective:
             X = shares * self.data.columns(column[some])
             for k in range(outputs):
                 own = output == k
-                block = self.data.rmatvec(bends[:, k, output[some]] * X)
+                block = self.data.rmatvec(curvatures[:, k, output[some]] * X)
                 H[own, some] = block[column[own]]
         H[np.diag_indices(free.size)] += regularization
         return H

@@ -54,18 +54,18 @@ def tightened(
     d = data.n_features
     # A record is in at most one level of each of the 3d histograms; a replaced one leaves it for
     # another.
-    reach = Sensitivity(add_remove=math.sqrt(3 * d), replace_one=math.sqrt(6 * d))
-    deviation = moments.deviation(reach, share)
+    sensitivity = Sensitivity(add_remove=math.sqrt(3 * d), replace_one=math.sqrt(6 * d))
+    deviation = moments.deviation(sensitivity, share)
     unused = 0.0
     together = deviation > LOUDEST * n_records
     counts = data.dyadic_counts(N_LEVELS, together=together)  # private
     if together:
         # Mean over features: each of the three rows of one record sums up to at most 1.
         counts = counts / d
-        reach = Sensitivity(add_remove=math.sqrt(3), replace_one=math.sqrt(6))
+        sensitivity = Sensitivity(add_remove=math.sqrt(3), replace_one=math.sqrt(6))
         share = unused = share / 2
-        deviation = moments.deviation(reach, share)
-    noisy = moments.release(counts, reach, share)  # released
+        deviation = moments.deviation(sensitivity, share)
+    noisy = moments.release(counts, sensitivity, share)  # released
     bounds = _shrunk(data, _factors(noisy, deviation, n_records))
     return data.tightened(bounds), unused
 

@@ -135,14 +135,16 @@ class Plan:
         The shares give all entries the same noise. Proof of the sensitivities: pursuit.md.
         """
         if self.by_rows:
-            reaches = [row_gram(self.row_length, self.intercept)] * len(rounds)
+            sensitivities = [row_gram(self.row_length, self.intercept)] * len(rounds)
         else:
             before = np.cumsum([int(self.intercept), *rounds])
-            reaches = [box_gram(int(old), new) for old, new in zip(before, rounds, strict=False)]
-        squares = [reach.under(self.neighbors) ** 2 for reach in reaches]
+            sensitivities = [
+                box_gram(int(old), new) for old, new in zip(before, rounds, strict=False)
+            ]
+        squares = [sensitivity.under(self.neighbors) ** 2 for sensitivity in sensitivities]
         return [
-            (reach, share * square / sum(squares))
-            for reach, square in zip(reaches, squares, strict=True)
+            (sensitivity, share * square / sum(squares))
+            for sensitivity, square in zip(sensitivities, squares, strict=True)
         ]
 
 

@@ -117,9 +117,9 @@ class Pursuit:
             centering = CENTERING if response.centered else 0.0
             gradient, norm = active.selection_gradient(step_share * centering)  # private, released
             if plan.by_rows:
-                reach, share = norm * plan.row_length, shares.selection / len(rounds)
-                noisy = moments.release(gradient, reach, share)  # released
-                fresh = ReleasedGradient(noisy, moments.deviation(reach, share))
+                sensitivity, share = norm * plan.row_length, shares.selection / len(rounds)
+                noisy = moments.release(gradient, sensitivity, share)  # released
+                fresh = ReleasedGradient(noisy, moments.deviation(sensitivity, share))
                 released = fresh.after(released, active.features, count)
                 # The same odds as below where the largest of d Gaussians competes.
                 ahead = plan.prior * released.noise / math.sqrt(2 * log_d)

@@ -17,24 +17,24 @@ from sparsedp.losses.clip import clipped
 from sparsedp.solvers.clipping import shrink
 
 
-class Slopes(Protocol):
+class RecordLoss(Protocol):
     """A loss as the steps and selections of Pursuit see it, record by record."""
 
     def residuals(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
-        """Derivatives of the loss in the margins, (n, n_outputs)."""
+        """Residuals at the margins, (n, n_outputs)."""
         ...
 
     def clipped(self, residuals: np.ndarray, norm: float) -> np.ndarray:
         """Residuals with at most this norm, for a selection; they may be changed in place."""
         ...
 
-    def bends(self, residuals: np.ndarray, target: np.ndarray) -> np.ndarray:
+    def curvatures(self, residuals: np.ndarray, target: np.ndarray) -> np.ndarray:
         """What tells how long a step should be: one row per record, bounded."""
         ...
 
 
 @dataclass(frozen=True)
-class ClassSlopes:
+class LabelLoss:
     """Labels: residuals are probabilities minus the label's."""
 
     loss: Loss
@@ -49,8 +49,8 @@ class ClassSlopes:
             return clipped(residuals, norm)
         return shrink(residuals, np.ones(len(residuals)), norm)[0]
 
-    def bends(self, residuals: np.ndarray, target: np.ndarray) -> np.ndarray:
-        """Second derivatives p (1 - p) along every margin, between 0 and 1/4."""
+    def curvatures(self, residuals: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """Curvatures p (1 - p) along every margin, between 0 and 1/4."""
         if self.loss.n_outputs == 1:
             p = residuals + target[:, None]
         else:
@@ -60,7 +60,7 @@ class ClassSlopes:
 
 
 @dataclass(frozen=True)
-class NumberSlopes:
+class NumberLoss:
     """A numeric target.
 
     Parameters
@@ -84,7 +84,7 @@ class NumberSlopes:
         """Clipped about the offset."""
         return clipped(residuals - self.offset, norm)
 
-    def bends(self, residuals: np.ndarray, target: np.ndarray) -> np.ndarray:
+    def curvatures(self, residuals: np.ndarray, target: np.ndarray) -> np.ndarray:
         """Squares of the residuals."""
         return np.square(clipped(residuals.copy(), self.scale))
 
@@ -108,9 +108,9 @@ class Whitened:
     norms: np.ndarray
     target: np.ndarray
 
-    def residuals(self, slopes: Slopes, weights: np.ndarray) -> np.ndarray:
-        """Derivatives of the loss, at weights in whitened coordinates."""
-        return slopes.residuals(self.columns.margins(self.whitening @ weights), self.target)
+    def residuals(self, record_loss: RecordLoss, weights: np.ndarray) -> np.ndarray:
+        """Residuals at weights in whitened coordinates."""
+        return record_loss.residuals(self.columns.margins(self.whitening @ weights), self.target)
 
 
 def no_features(block: Dataset) -> ColumnSubset:
@@ -153,45 +153,47 @@ class Whiten:
 
 @dataclass(frozen=True, eq=False)
 class StepSums:
-    """Gradient in whitened coordinates, records clipped to a norm, and sums of the bends."""
+    """Gradient in whitened coordinates, records clipped to a norm, and sums of the curvatures."""
 
-    slopes: Slopes
+    record_loss: RecordLoss
     weights: np.ndarray
     norm: float
 
     def __call__(self, block: Whitened) -> tuple[np.ndarray, np.ndarray]:
         """Both from one look at the records."""
-        residuals = block.residuals(self.slopes, self.weights)
-        bends = self.slopes.bends(residuals, block.target)
+        residuals = block.residuals(self.record_loss, self.weights)
+        curvatures = self.record_loss.curvatures(residuals, block.target)
         clipped, _ = shrink(residuals, block.norms, self.norm)
-        return block.columns.sums(clipped, block.whitening), column_sums(bends)
+        return block.columns.sums(clipped, block.whitening), column_sums(curvatures)
 
 
 @dataclass(frozen=True, eq=False)
 class SelectionGradient:
     """Gradient over all features, residuals clipped to a norm."""
 
-    slopes: Slopes
+    record_loss: RecordLoss
     weights: np.ndarray
     norm: float
 
     def __call__(self, block: Dataset, chosen: Whitened) -> np.ndarray:
         """Sums over the block's records."""
-        residuals = chosen.residuals(self.slopes, self.weights)
-        return block.rmatvec(self.slopes.clipped(residuals, self.norm))[: block.n_features]
+        residuals = chosen.residuals(self.record_loss, self.weights)
+        return block.rmatvec(self.record_loss.clipped(residuals, self.norm))[: block.n_features]
 
 
 @dataclass(frozen=True, eq=False)
 class ClippedSums:
     """Sum of clipped residuals over their clip, and the number of those that were not clipped."""
 
-    slopes: Slopes
+    record_loss: RecordLoss
     weights: np.ndarray
     norm: float
 
     def __call__(self, block: Whitened) -> np.ndarray:
         """Two sums over the block's records."""
-        clipped = self.slopes.clipped(block.residuals(self.slopes, self.weights), self.norm)
+        clipped = self.record_loss.clipped(
+            block.residuals(self.record_loss, self.weights), self.norm
+        )
         inside = np.count_nonzero(np.abs(clipped) < self.norm)
         return np.array([column_sums(clipped)[0] / self.norm, float(inside)])
 

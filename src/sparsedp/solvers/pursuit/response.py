@@ -16,11 +16,11 @@ from sparsedp.privacy import Sensitivity
 from sparsedp.solvers.pursuit.moments import Moments
 from sparsedp.solvers.pursuit.records import (
     ClassCounts,
-    ClassSlopes,
     ClippedSums,
     ConstantSquares,
-    NumberSlopes,
-    Slopes,
+    LabelLoss,
+    NumberLoss,
+    RecordLoss,
     target_of,
     total_target,
 )
@@ -40,14 +40,14 @@ class Response(Protocol):
     intercept: np.ndarray
     """Best constant margins, of shape (n_outputs,)."""
     curvature: float
-    """Typical second derivative of the loss at the best constant."""
+    """Typical curvature of the loss at the best constant."""
     scale: float
     """Residuals up to this size are worth to be seen in full by a step."""
     centered: bool
     """Whether `selection_norm` spends its share."""
 
     @property
-    def slopes(self) -> Slopes:
+    def record_loss(self) -> RecordLoss:
         """The loss, record by record."""
         ...
 
@@ -61,10 +61,10 @@ class Response(Protocol):
         """
         ...
 
-    def curvatures(self, bends: np.ndarray, share: float, unit_noise: float) -> np.ndarray | float:
-        """Mean second derivatives, released; ``unit_noise`` is that of the phase's budget.
+    def curvatures(self, sums: np.ndarray, share: float, unit_noise: float) -> np.ndarray | float:
+        """Mean curvatures, released; ``unit_noise`` is that of the phase's budget.
 
-        ``bends`` holds the sums of `Slopes.bends` over all records (private).
+        ``sums`` holds the sums of `RecordLoss.curvatures` over all records (private).
         """
         ...
 
@@ -99,7 +99,7 @@ class TwoClassResponse:
     centered = False
 
     def __init__(self, loss: Loss, data: Dataset, moments: Moments, share: float) -> None:
-        self.slopes, self._moments = ClassSlopes(loss), moments
+        self.record_loss, self._moments = LabelLoss(loss), moments
         n = moments.curator.public.n_records
         counts = data.derive(target_of).total(ClassCounts(2))  # private
         if n is None:
@@ -119,10 +119,10 @@ class TwoClassResponse:
         """Where residuals of a constant model end."""
         return float(expit(abs(constant[0])))
 
-    def curvatures(self, bends: np.ndarray, share: float, unit_noise: float) -> float:
+    def curvatures(self, sums: np.ndarray, share: float, unit_noise: float) -> float:
         """Mean of p (1 - p), a number between 0 and 1/4 for every record."""
         quarter = Sensitivity(add_remove=0.25, replace_one=0.25)
-        total = self._moments.release(bends, quarter, share)  # released
+        total = self._moments.release(sums, quarter, share)  # released
         noise = self._moments.deviation(quarter, share) / self.n_records
         news = total[0] / self.n_records - self._mean_curvature
         self._mean_curvature += float(_trust(self._mean_curvature, noise) * news)
@@ -139,7 +139,7 @@ class ManyClassResponse:
     def __init__(
         self, loss: Loss, data: Dataset, moments: Moments, share: float, n_classes: int
     ) -> None:
-        self.slopes, self._moments = ClassSlopes(loss), moments
+        self.record_loss, self._moments = LabelLoss(loss), moments
         n = moments.curator.public.n_records
         counts = data.derive(target_of).total(ClassCounts(n_classes))  # private
         one = Sensitivity(add_remove=1.0, replace_one=math.sqrt(2))
@@ -157,11 +157,11 @@ class ManyClassResponse:
         p = softmax(constant)
         return float(np.sqrt(np.sum(p**2) + 1 - 2 * p.min()))
 
-    def curvatures(self, bends: np.ndarray, share: float, unit_noise: float) -> np.ndarray:
+    def curvatures(self, sums: np.ndarray, share: float, unit_noise: float) -> np.ndarray:
         """Twice the mean of p (1 - p) per class, which bounds the Hessian of any record."""
-        reach = Sensitivity(add_remove=math.sqrt(4 / 27), replace_one=math.sqrt(8 / 27))
-        total = self._moments.release(bends, reach, share)  # released
-        noise = self._moments.deviation(reach, share) / self.n_records
+        sensitivity = Sensitivity(add_remove=math.sqrt(4 / 27), replace_one=math.sqrt(8 / 27))
+        total = self._moments.release(sums, sensitivity, share)  # released
+        noise = self._moments.deviation(sensitivity, share) / self.n_records
         news = total / self.n_records - self._mean_curvatures
         moved = self._mean_curvatures + _trust(self._mean_curvatures, noise) * news
         self._mean_curvatures = np.clip(moved, LEAST_CURVATURE / 2, 0.25)
@@ -199,19 +199,19 @@ class NumberResponse:
         curvature = float(loss.curvature(self.intercept, loss.mean(self.intercept))[0])
         self.curvature = max(curvature, LEAST_CURVATURE)
         share -= (n_sums - 2) * share / n_sums
-        reach = Sensitivity(add_remove=self._largest**2, replace_one=self._largest**2)
+        sensitivity = Sensitivity(add_remove=self._largest**2, replace_one=self._largest**2)
         squares = targets.total(ConstantSquares(loss, constant, self._largest))  # private
-        noisy = moments.release(squares, reach, share)[0]  # released
-        variance = max(noisy + moments.deviation(reach, share), 0.0) / n
+        noisy = moments.release(squares, sensitivity, share)[0]  # released
+        variance = max(noisy + moments.deviation(sensitivity, share), 0.0) / n
         self._multiple = _between(0.7, 0.7 * math.sqrt(0.05 * n / selection_noise), 2.5)
         self._selection_clip = _between(1e-3, self._multiple * math.sqrt(variance), self._largest)
         self._offset = 0.0
         self.scale = self._largest
 
     @property
-    def slopes(self) -> NumberSlopes:
+    def record_loss(self) -> NumberLoss:
         """With the scale and offset of now."""
-        return NumberSlopes(self._loss, self.scale, self._offset)
+        return NumberLoss(self._loss, self.scale, self._offset)
 
     def selection_norm(
         self, chosen: Derived, weights: np.ndarray, constant: np.ndarray, share: float
@@ -225,18 +225,18 @@ class NumberResponse:
         if self.centered:
             # A record adds (a, 1) with |a| < 1 or (1, 0) or (-1, 0); replaced, (-1, 0) becomes
             # (1, 1) at worst.
-            reach = Sensitivity(add_remove=math.sqrt(2), replace_one=math.sqrt(5))
-            sums = chosen.total(ClippedSums(self.slopes, weights, clip))  # private
-            shift, weight = self._moments.release(sums, reach, share)  # released
+            sensitivity = Sensitivity(add_remove=math.sqrt(2), replace_one=math.sqrt(5))
+            sums = chosen.total(ClippedSums(self.record_loss, weights, clip))  # private
+            shift, weight = self._moments.release(sums, sensitivity, share)  # released
             shift /= max(weight, 0.1 * self.n_records)
             self._offset += float(np.clip(shift, -1, 1)) * clip
         return clip
 
-    def curvatures(self, bends: np.ndarray, share: float, unit_noise: float) -> float:
+    def curvatures(self, sums: np.ndarray, share: float, unit_noise: float) -> float:
         """That of the constant model; what is released is the spread of the residuals."""
-        reach = Sensitivity(add_remove=self.scale**2, replace_one=self.scale**2)
-        noisy = max(float(self._moments.release(bends, reach, share)[0]), 0.0)  # released
-        spread = math.sqrt((noisy + self._moments.deviation(reach, share)) / self.n_records)
+        sensitivity = Sensitivity(add_remove=self.scale**2, replace_one=self.scale**2)
+        noisy = max(float(self._moments.release(sums, sensitivity, share)[0]), 0.0)  # released
+        spread = math.sqrt((noisy + self._moments.deviation(sensitivity, share)) / self.n_records)
         multiple = _between(2.5, 2.5 * math.sqrt(0.05 * self.n_records / unit_noise), 10.0)
         self.scale = _between(self.scale / 2, multiple * spread, min(2 * self.scale, self._largest))
         self._selection_clip = min(self._multiple * self.scale / multiple, self._largest)

@@ -73,7 +73,7 @@ class ActiveSet:
         """
         response, weights = self._response, self._unwhitening @ self.weights
         norm = response.selection_norm(self._whitened, weights, self.constant, share)  # released
-        gradient = SelectionGradient(response.slopes, weights, norm)
+        gradient = SelectionGradient(response.record_loss, weights, norm)
         return self._data.total(gradient, self._whitened), norm
 
     @property
@@ -101,7 +101,7 @@ class ActiveSet:
         entered, intercepts = nearest[:, self._first :], nearest[:, : self._first].sum(axis=1)
         return SolutionPath(self.features, entered, intercepts)
 
-    def add(self, features: np.ndarray, reach: Sensitivity, share: float) -> None:
+    def add(self, features: np.ndarray, sensitivity: Sensitivity, share: float) -> None:
         """Take in features (released or public) and release their part of the Gram matrix."""
         old, new = len(self.weights), len(self.weights) + len(features)
         self.features = np.concatenate([self.features, features])
@@ -111,7 +111,7 @@ class ActiveSet:
         products = self._columns.total(GramColumns(old))  # private
         upper = np.arange(new)[:, None] <= np.arange(old, new)
         rows, columns = np.nonzero(upper)
-        noisy = self._moments.release(products[upper], reach, share)  # released
+        noisy = self._moments.release(products[upper], sensitivity, share)  # released
         self._gram[rows, columns + old] = noisy
         self._gram[columns + old, rows] = noisy
         self._whiten()
@@ -196,12 +196,12 @@ class ActiveSet:
         size, unit_noise = len(self.weights), moments.deviation(1.0, phase)
         signal = n * response.curvature / (unit_noise * self._norm * math.sqrt(size))
         clip = clip_factor(signal) * self._norm * response.scale
-        sums = StepSums(response.slopes, self._unwhitening @ self.weights, clip)
-        exact, bends = self._whitened.total(sums)  # private
+        sums = StepSums(response.record_loss, self._unwhitening @ self.weights, clip)
+        exact, curvatures = self._whitened.total(sums)  # private
         gradient_share = share * (1 - CURVATURE_SHARE - centering)
         gradient = moments.release(exact, clip, gradient_share)  # released
         curvature = response.curvatures(
-            bends, share * CURVATURE_SHARE, unit_noise * len(self._gram)
+            curvatures, share * CURVATURE_SHARE, unit_noise * len(self._gram)
         )  # released
         step = gradient / (n * curvature)
         lengths = np.linalg.norm(step, axis=0)

@@ -62,7 +62,7 @@ class Screen:
         In ascending order.
     safety : Safety
         With ``tau`` in the units of the scores, which are sums over records.
-    reach : float
+    bound : float
         What one record adds to a score at most.
     n_records : float
         Public, or a noisy count.
@@ -70,12 +70,12 @@ class Screen:
 
     kept: np.ndarray
     safety: Safety
-    reach: float
+    bound: float
     n_records: float
 
     def sentence(self) -> str:
         """For the record."""
-        records = self.safety.tau / self.reach if self.reach else 0.0
+        records = self.safety.tau / self.bound if self.bound else 0.0
         return (
             f"Screening kept {len(self.kept)} features. With probability {1 - self.safety.beta:g} "
             f"the score of no dropped one is above the best possible cut by more than "
@@ -171,19 +171,20 @@ class Certificate:
             Features that were not dropped.
         curator : Curator
         """
-        reach = loss.residual_bound(weights)
-        slopes = np.abs(gradient_sum(data, loss, weights, reach))  # private
-        slopes = slopes.reshape(len(weights), -1).max(axis=1)
+        bound = loss.residual_bound(weights)
+        gradient = np.abs(gradient_sum(data, loss, weights, bound))  # private
+        steepest = gradient.reshape(len(weights), -1).max(axis=1)  # private
         if self.radius is None:
-            value = np.delete(slopes[: data.n_features], kept).max(initial=0.0)  # private
+            sensitivity = bound
+            value = np.delete(steepest[: data.n_features], kept).max(initial=0.0)  # private
         else:
             length = float(np.abs(weights).sum())
             margins = clipped(data.matvec(weights), length)
-            products = margins * loss.clipped(loss.residual(margins, data.target), reach)
+            products = margins * loss.clipped(loss.residual(margins, data.target), bound)
             product = column_sums(products.reshape(len(products), loss.n_outputs)).sum()
-            value = product + self.radius * slopes.max()  # private
-            reach *= length + self.radius
-        noisy = curator.perturb(np.array([value]), reach, name=REQUEST)[0]  # released
+            value = product + self.radius * steepest.max()  # private
+            sensitivity = bound * (length + self.radius)
+        noisy = curator.perturb(np.array([value]), sensitivity, name=REQUEST)[0]  # released
         quantile = float(norm.ppf(self.confidence)) + GRID
-        bound = float(noisy + quantile * curator.noise_level(reach, name=REQUEST))
-        return Bound(max(bound, 0.0), self.confidence, self.radius)
+        upper = float(noisy + quantile * curator.noise_level(sensitivity, name=REQUEST))
+        return Bound(max(upper, 0.0), self.confidence, self.radius)

@@ -60,7 +60,7 @@ class _Null:
     """The released constant model."""
 
     weights: np.ndarray
-    reach: float
+    residual_bound: float
     """Where its residuals are clipped."""
     n_records: float
 
@@ -203,8 +203,8 @@ class Screened:
             noise = Sensitivity.of_scores(1.0).under(public.neighbors) / event.epsilon0
             return selection_safety(noise, public.n_features, n_keep, beta)
         assert isinstance(event, Gaussians)
-        reach = _row_reach(math.sqrt(public.n_columns), public)
-        noise = Sensitivity.of_sum(reach).under(public.neighbors) / event.mu
+        sensitivity = _row_bound(math.sqrt(public.n_columns), public)
+        noise = Sensitivity.of_sum(sensitivity).under(public.neighbors) / event.mu
         return gradient_safety(noise, public.n_features, n_keep, public.n_outputs, beta)
 
     def screen(self, data: Dataset, loss: Loss, curator: Curator) -> Screen:
@@ -212,17 +212,17 @@ class Screened:
         public = curator.public
         d, n_keep = public.n_features, self._kept(public).n_features
         null = self._null_model(data, loss, curator)  # released
-        bound = null.reach
+        bound = null.residual_bound
         residual = loss.residual(data.matvec(null.weights), data.target)  # private
         residual = clipped(residual, bound)
         if self._uses_gradient(public):
             norms = data.row_norms()  # private
             norm = self._typical_norm(norms, public, curator)  # released
             gradient = data.rmatvec((residual.T * shortened(norms, norm)).T)  # private
-            reach = bound * _row_reach(norm, public)
-            scores = np.abs(curator.perturb(gradient, reach, name="screen"))  # released
+            sensitivity = bound * _row_bound(norm, public)
+            scores = np.abs(curator.perturb(gradient, sensitivity, name="screen"))  # released
             kept = np.argsort(-_by_feature(scores)[:d], kind="stable")[:n_keep]
-            noise = curator.noise_level(reach, name="screen")
+            noise = curator.noise_level(sensitivity, name="screen")
             safety = gradient_safety(noise, d, n_keep, public.n_outputs, BETA)
         else:
             gradient = data.rmatvec(residual)  # private
@@ -287,7 +287,7 @@ class Screened:
         return _Null(null, bound if curator.noiseless else min(bound, spread), n_records)
 
     def _typical_norm(self, norms: np.ndarray, public: PublicFacts, curator: Curator) -> float:
-        """A length that most rows reach: longer rows are shrunk to it."""
+        """A length that most rows have: longer ones are shrunk to it."""
         longest = math.sqrt(public.n_columns)
         ends = longest * 2.0 ** (-np.arange(ROW_NORM_BINS)[::-1] / 8)
         bins = np.minimum(np.searchsorted(ends, norms), ROW_NORM_BINS - 1)
@@ -299,7 +299,7 @@ class Screened:
         return float(ends[np.searchsorted(total, SHORTER_ROWS * total[-1])])
 
 
-def _row_reach(norm: float, public: PublicFacts) -> float:
+def _row_bound(norm: float, public: PublicFacts) -> float:
     """L2 bound on a record's gradient, for rows of this norm and residuals of at most 1."""
     return norm * (1 if public.n_outputs == 1 else math.sqrt(2))
 

@@ -116,8 +116,8 @@ class TwoStage:
         count = self._n_chosen(public)
         votes = self._votes(data, loss, curator, count)  # private
         # One block changes its mind: at most one vote up for some features, one down for others.
-        reach = Sensitivity(add_remove=2.0, replace_one=2.0)
-        chosen = np.sort(curator.select_many(votes, reach, count, name="votes"))  # released
+        sensitivity = Sensitivity(add_remove=2.0, replace_one=2.0)
+        chosen = np.sort(curator.select_many(votes, sensitivity, count, name="votes"))  # released
         fitted = self.solver.solve(data.features(chosen), loss, curator)
         weights = np.zeros(public.weights_shape)
         weights[chosen] = fitted.weights[:count]

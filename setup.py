@@ -49,7 +49,7 @@ def extension(source, *macros):
 # With every invariant asserted: for tests, so only where the sources are, never in a wheel.
 CHECKED = KERNELS / "walk" / "checked.pyx"
 extensions = [extension(source) for source in sorted(KERNELS.rglob("*.pyx")) if source != CHECKED]
-if {"--inplace", "-i", "editable_wheel", "develop"} & set(sys.argv):
+if CHECKED.exists() and {"--inplace", "-i", "editable_wheel", "develop"} & set(sys.argv):
     extensions.append(extension(CHECKED, ("SPARSEDP_CHECKED", "1"), ("SPARSEDP_PLAIN", "1")))
 directives = {
     "language_level": 3,

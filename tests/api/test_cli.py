@@ -557,3 +557,36 @@ def test_every_solver_can_be_planned_fitted_and_reported(solver, tmp_path):
     run("fit", *data, *budget, "--n-nonzero", 3, "-o", str(tmp_path / "m"))
     page = (tmp_path / "m" / "report.html").read_text()
     assert "PRIVATE as stated" in page
+
+
+def test_counts_go_all_the_way(tmp_path):
+    random = np.random.default_rng(5)
+    X = random.uniform(size=(4000, 3))
+    visits = random.poisson(np.exp(0.5 + X[:, 0]))
+    data, model = tmp_path / "visits.csv", tmp_path / "model"
+    rows = [",".join(map(str, [*x, n])) for x, n in zip(X.tolist(), visits.tolist(), strict=True)]
+    data.write_text("\n".join(["a,b,c,visits", *rows]))
+    how = ("--target", "visits", "--task", "count", "--bounds", "0,1", "--seed", "1", *PRIVACY)
+    assert "--target-bounds 0,MAX" in refused(
+        "fit", data, *how, "--target-bounds", "2,9", "-o", model
+    )
+    run("fit", data, *how, "--target-bounds", "0,15", "--n-nonzero", "1", "-o", model)
+    run("verify", model)
+    run("predict", model, data, "-o", tmp_path / "predicted.csv")
+    predicted = np.loadtxt(tmp_path / "predicted.csv", skiprows=1)
+    assert np.corrcoef(predicted, np.exp(X[:, 0]))[0, 1] > 0.99
+    run("report", model)
+    page = (model / "report.html").read_text()
+    assert "by Poisson regression" in page
+    assert "at most 15" in page
+    assert "R2" in run("evaluate", model, data).output
+
+
+def test_huber_is_an_option_of_regressions(tmp_path):
+    data = tmp_path / "t.csv"
+    data.write_text("a,y\n" + "\n".join(f"{i / 500},{i % 7}" for i in range(500)))
+    how = ("--bounds", "0,1", "--target", "y", "--target-bounds", "0,7", *PRIVACY)
+    run("fit", data, *how, "--loss", "huber", "-o", tmp_path / "m")
+    model = PublishedModel.load(tmp_path / "m")
+    assert model.privacy["loss"] == {"name": "Huber", "threshold": 0.25}
+    assert 'loss = "huber"' in (tmp_path / "m" / "run.toml").read_text()

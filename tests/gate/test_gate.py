@@ -6,6 +6,7 @@ from zero, and wrong shapes or promises.
 """
 
 import datetime
+import itertools
 import pickle
 import traceback
 
@@ -375,6 +376,32 @@ def test_the_last_entry_of_a_record_is_not_added_to_the_next(form):
 
 
 @pytest.mark.parametrize(
+    ("entries", "wanted"),
+    [
+        ([1.0, 2.0, np.inf], 9.0),
+        ([1.0, 2.0, -np.inf], -9.0),
+        ([1.0, np.inf, np.inf], 9.0),
+        ([np.inf, 1.0, -np.inf], 0.0),
+        ([np.inf, np.inf, np.nan], 0.0),
+        ([1.0, 2.0, np.nan], 0.0),
+    ],
+)
+def test_one_wild_duplicate_decides_its_cell_wherever_it_is_stored(entries, wanted):
+    """Infinities of both signs are NaN, which is zero behind the gate."""
+    for order in itertools.permutations(entries):
+        X = sparse.csr_array((np.array(order), [0, 0, 0], [0, 3]), shape=(1, 2))
+        data = Dataset.clip(X, [0], Bounds(-9, 9), invalid="replace")
+        assert data.declared_units().columns([0])[0, 0] == wanted
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_number_beyond_all_floats_keeps_its_sign(sign):
+    X = [[sign * 10**400], [0.5]]
+    data = Dataset.clip(X, [0, 1], 1.0, invalid="replace")
+    assert data.storage[:, 0].tolist() == [sign, 0.5]
+
+
+@pytest.mark.parametrize(
     ("column", "wanted"),
     [
         (pa.table({"a": ["True", "False", b"x"]}), [1, 0]),
@@ -401,6 +428,18 @@ def test_a_complex_label_too_large_for_an_absolute_value_is_replaced():
     y = [2**60, 2**60 + 1, complex(1e308, 1e308)]
     data = Dataset.clip(np.zeros((3, 1)), y, 1.0, classes=(2**60, 2**60 + 1), invalid="replace")
     assert data.target.tolist() == [0, 1, 0]
+
+
+def test_a_float_that_may_have_been_several_integers_is_no_declared_one():
+    y = [2**53 + 2, 2**53, float(2**53 + 2)]
+    data = Dataset.clip(np.zeros((3, 1)), y, 1.0, classes=(2**53, 2**53 + 2), invalid="replace")
+    assert data.target.tolist() == [1, 0, 0]
+
+
+def test_a_number_that_two_declared_texts_share_is_neither():
+    y = ["01", "1", 1]
+    data = Dataset.clip(np.zeros((3, 1)), y, 1.0, classes=("1", "01"), invalid="replace")
+    assert data.target.tolist() == [1, 0, 0]
 
 
 def test_a_number_and_its_text_cannot_both_be_classes():

@@ -113,6 +113,17 @@ def test_unscheduled_requests_are_refused_before_noise():
         door.perturb(np.zeros(1), 1.0, share=0.2)
 
 
+def test_a_refused_question_draws_nothing():
+    """Else whoever catches the refusal would hold noise that nobody paid for."""
+    _, asked = curator(Select(1), Perturb())
+    _, other = curator(Select(1), Perturb())
+    assert asked.select(np.zeros(3), 1.0) == other.select(np.zeros(3), 1.0)
+    with pytest.raises(UnscheduledRelease):
+        asked.select(np.zeros(3), 1.0)
+    assert asked.released.count == 1
+    np.testing.assert_array_equal(asked.perturb(np.zeros(3), 1.0), other.perturb(np.zeros(3), 1.0))
+
+
 def test_counts_stay_in_range():
     for seed in range(30):
         _, door = curator(Count(0.05), seed=seed)

@@ -12,6 +12,12 @@ SELECTIONS = "src/sparsedp/privacy/events/selections.py"
 GAUSSIANS = "src/sparsedp/privacy/events/gaussians.py"
 MINIMUM = "src/sparsedp/privacy/events/perturbed_minimum.py"
 PURE = "src/sparsedp/privacy/events/pure_minima.py"
+COUNTS = "src/sparsedp/privacy/events/counts.py"
+PAPER_GAUSSIANS = "src/sparsedp/privacy/events/gaussian_releases.py"
+PAPER_SELECTIONS = "src/sparsedp/privacy/events/laplace_selections.py"
+VOTES = "src/sparsedp/privacy/events/laplace_votes.py"
+SEARCH_EVENT = "src/sparsedp/privacy/events/search.py"
+EVENTS = ("tests/privacy/test_events.py",)
 ACCOUNTING = ("tests/privacy/test_accounting.py",)
 MINIMA = ("tests/privacy/test_accounting.py::test_every_minimum_and_its_rounding_count",)
 PERTURBED = ("tests/privacy/test_objective_perturbation.py",)
@@ -96,4 +102,37 @@ MUTANTS = [
     Mutant(SELECTIONS, "math.sqrt(8 * rho / self.count)", "math.sqrt(8 * rho)", TUNING),
     Mutant(GAUSSIANS, "Gaussians(math.sqrt(2 * rho))", "Gaussians(2 * math.sqrt(rho))", TUNING),
     Mutant(REPEAT, "request.at_rho(request.share / total * rho)", "request.at_rho(rho)", TUNING),
+    Mutant(
+        SELECTIONS,
+        "selections=((self.epsilon0, self.count),)",
+        "selections=((self.epsilon0 / 2, self.count),)",
+        EVENTS,
+    ),
+    Mutant(GAUSSIANS, "Cost(mu=self.mu)", "Cost(mu=self.mu / 2)", EVENTS),
+    Mutant(COUNTS, "pure=((self.epsilon, self.count),)", "pure=((self.epsilon, 1),)", EVENTS),
+    Mutant(PURE, "pure=((self.epsilon, self.count),)", "pure=((self.epsilon, 1),)", EVENTS),
+    Mutant(PAPER_GAUSSIANS, "Cost(mu=self.mu)", "Cost(mu=self.mu / 2)", EVENTS),
+    Mutant(PAPER_GAUSSIANS, "mu = math.sqrt(self.count) * ", "mu = ", EVENTS),
+    Mutant(
+        PAPER_SELECTIONS,
+        "pure=((self.epsilon0, self.count),)",
+        "pure=((self.epsilon0 / 2, self.count),)",
+        EVENTS,
+    ),
+    Mutant(PAPER_SELECTIONS, 'if claim.calibration == "sound":', "if False:", EVENTS),
+    Mutant(
+        VOTES, "LaplaceVotes(2 * self.count / spent,", "LaplaceVotes(self.count / spent,", EVENTS
+    ),
+    Mutant(
+        COUNTS,
+        "width = round(self.upper) - round(self.lower)",
+        "width = self.upper - self.lower",
+        EVENTS,
+    ),
+    Mutant(
+        SEARCH_EVENT,
+        "return repeated_epsilon(self.rho_per_trial,",
+        "return repeated_epsilon(self.rho_per_trial / 2,",
+        EVENTS,
+    ),
 ]

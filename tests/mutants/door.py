@@ -9,6 +9,7 @@ DOOR = "src/sparsedp/mechanisms/curator.py"
 CHARGES = "src/sparsedp/privacy/charges.py"
 GAUSSIANS = "src/sparsedp/privacy/events/gaussians.py"
 CURATOR = ("tests/mechanisms/test_curator.py",)
+EVENTS = ("tests/privacy/test_events.py",)
 
 MUTANTS = [
     Mutant(
@@ -81,4 +82,33 @@ MUTANTS = [
         CHARGES, "            if abs(spent - limit) > ROUNDING:", "            if False:", CURATOR
     ),
     Mutant(CHARGES, "        if len(found) != 1:", "        if not found:", CURATOR),
+    Mutant(
+        DOOR,
+        "        event = self._charged(question, name)\n"
+        "        answer = self.answers.answer(question, event, name)\n",
+        "        paid = self.charges is not None and question.paid_by\n"
+        "        event = self.charges.find(question.paid_by, name) if paid else None\n"
+        "        answer = self.answers.answer(question, event, name)\n"
+        "        self._charged(question, name)\n",
+        CURATOR,
+    ),
+    Mutant(
+        DOOR,
+        "            self.charges.close()\n",
+        "            pass\n",
+        CURATOR,
+    ),
+    Mutant(
+        CHARGES,
+        "tuple(bool(event.cost().selections) for event in events)",
+        "tuple(False for event in events)",
+        CURATOR,
+    ),
+    Mutant(
+        CHARGES,
+        "tuple(request.units for request in schedule.requests)",
+        "tuple(2 * request.units for request in schedule.requests)",
+        CURATOR,
+    ),
+    Mutant(CHARGES, "        if len(self._limits) != len(events):", "        if False:", EVENTS),
 ]

@@ -24,6 +24,29 @@ MUTANTS = [
         (f"{FIT}::test_less_than_was_scheduled_raises_through_fit",),
     ),
     Mutant(
+        "src/sparsedp/fit/fit.py",
+        "        record = charge(settings, record, data)  # raises if the ledger has not enough left\n"
+        "\n"
+        "        progress = Progress(budget.charges.n_releases, settings.verbose)\n"
+        "        data.watched(progress.reading)\n"
+        "        solution = after_charge(\n"
+        "            lambda: private_solution(plan, budget, data, stream, progress)  # noise: here only\n"
+        "        )\n",
+        "        progress = Progress(budget.charges.n_releases, settings.verbose)\n"
+        "        data.watched(progress.reading)\n"
+        "        solution = after_charge(\n"
+        "            lambda: private_solution(plan, budget, data, stream, progress)\n"
+        "        )\n"
+        "        record = charge(settings, record, data)\n",
+        ("tests/records/test_blocks.py::test_a_file_that_vanishes_in_the_middle",),
+    ),
+    Mutant(
+        "src/sparsedp/fit/stopped.py",
+        "        stopped = _anew(error)\n",
+        "        raise _anew(error) from error\n",
+        ("tests/api/test_changing_blocks.py",),
+    ),
+    Mutant(
         BOUNDS,
         "Sensitivity(add_remove=math.sqrt(3 * d), replace_one=math.sqrt(6 * d))",
         "Sensitivity(add_remove=math.sqrt(2 * d), replace_one=math.sqrt(6 * d))",

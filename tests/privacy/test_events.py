@@ -1,22 +1,30 @@
 """The stored form of every kind of release: names and fields are never changed (contract.md)."""
 
 import dataclasses
+import math
 
 import pytest
 
 from sparsedp.privacy import (
     Charges,
     Count,
+    GaussianPerturb,
     Gaussians,
+    LaplaceSelect,
+    LaplaceVotes,
     Perturb,
     PrivacyProfile,
     PureReleases,
+    RoundedCount,
     Schedule,
     Select,
     Selections,
+    Sensitivity,
+    VoteSelect,
     zcdp_rho,
 )
 from sparsedp.privacy.account.cost import NOTHING_PROVEN, Cost, together
+from sparsedp.privacy.account.repeat import repeated_epsilon
 from sparsedp.privacy.events import KINDS, event_from_dict
 from sparsedp.privacy.recount import recounted_epsilon
 
@@ -84,6 +92,57 @@ def test_a_text_where_a_number_belongs_proves_nothing(name):
             listed[field] = str(value)
         with pytest.raises(ValueError):
             recounted_epsilon([listed], 1e-6, "add_remove", calibration)
+
+
+COSTS = {
+    "Selections": Cost(selections=((0.1, 3),)),
+    "Gaussians": Cost(mu=0.2),
+    "PureReleases": Cost(pure=((0.1, 2),)),
+    "PureMinima": Cost(pure=((0.1, 2),)),
+    "LaplaceSelections": Cost(pure=((0.2, 4),)),
+    "GaussianReleases": Cost(mu=0.2),
+    "LaplaceVotes": Cost(pure=((0.2, 1),)),
+}
+"""Of the releases above, where no discrete loss and no search is among them."""
+
+
+@pytest.mark.parametrize("name", COSTS)
+def test_a_kind_costs_what_its_fields_say(name):
+    event = event_from_dict({"event": name, **STORED[name]})
+    assert event.cost() == COSTS[name]
+
+
+def test_costs_of_a_perturbed_minimum_and_a_search():
+    minimum = event_from_dict({"event": "PerturbedMinimum", **STORED["PerturbedMinimum"]})
+    assert minimum.cost() == Cost(losses=(minimum,), mu=0.002)
+    search = event_from_dict({"event": "RepeatAndSelect", **STORED["RepeatAndSelect"]})
+    assert search.cost() == Cost(alone=search)
+    proven = repeated_epsilon(1e-3, 1e-6, 10.0, "logarithmic")
+    assert PrivacyProfile((search,)).epsilon(1e-6) == proven
+
+
+@pytest.mark.parametrize("neighbors", ["add_remove", "replace_one"])
+def test_published_formulas_and_what_they_really_cost(neighbors):
+    moved = 1 if neighbors == "add_remove" else 2
+    votes = VoteSelect(3, fraction=0.5).event(2.0, 1e-6, neighbors)
+    assert votes == LaplaceVotes(scale=6.0, count=3, epsilon=1.0)
+    selections = LaplaceSelect(4).event(2.0, 1e-6, neighbors)
+    assert selections.scale == pytest.approx(math.sqrt(8 * 4 * math.log(1e6)) / 2)
+    assert selections.epsilon0 == pytest.approx(2 * moved / selections.scale)
+    truth = Sensitivity(add_remove=1.0, replace_one=2.0)
+    gaussians = GaussianPerturb(9, lambda epsilon, delta: 6.0, truth).event(1.0, 1e-6, neighbors)
+    assert gaussians.mu == pytest.approx(3 * moved / 6.0)
+    # Rounded, the range 0.6 to 2.4 is from 1 to 2, and 0.4 to 2.6 from 0 to 3.
+    assert RoundedCount(0.5, 0.6, 2.4).event(1.8, 0.0, neighbors).epsilon == pytest.approx(0.5)
+    assert RoundedCount(0.5, 0.4, 2.6).event(2.2, 0.0, neighbors).epsilon == pytest.approx(1.5)
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_published_noise_is_not_sound(name):
+    listed = [{"name": "x", "event": name, **STORED[name]}]
+    assert recounted_epsilon(listed, 1e-6, "add_remove", "published") > 0
+    with pytest.raises(ValueError, match="published formula"):
+        recounted_epsilon(listed, 1e-6, "add_remove", "sound")
 
 
 def test_costs_in_normal_form():

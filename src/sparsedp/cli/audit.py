@@ -38,7 +38,7 @@ RUNS = 50
 )
 @click.option(
     "--loss",
-    type=click.Choice(("logistic", "squared", "multinomial")),
+    type=click.Choice(("logistic", "squared", "multinomial", "huber", "poisson")),
     help="Only this loss; by default all that the solver takes.",
 )
 @click.option("--epsilon", type=float, default=2.0, show_default=True, help="The claim to test.")

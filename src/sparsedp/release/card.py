@@ -127,7 +127,7 @@ def _predicts(model: PublishedModel) -> str:
         low, high = (model.target.get(key) for key in ("lower", "upper"))
         limits = "" if low is None else f" (declared between {low:g} and {high:g})"
         if model.task == "count":
-            return f"the expected count {name or 'y'}{limits}, by Poisson regression"
+            return f"the expected count of {name or 'y'}{limits}, by Poisson regression"
         robust = " with Huber's loss" if model.privacy["loss"]["name"] == "Huber" else ""
         return f"the number {name or 'y'}{limits}, by linear regression{robust}"
     labels = [label_text(label) for label in model.classes]

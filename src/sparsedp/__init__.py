@@ -4,7 +4,7 @@ Names are loaded when they are first used: ``import sparsedp`` itself costs noth
 """
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sparsedp.data.blocks.blocks import RecordBlocks
@@ -53,7 +53,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name in _HOME:
         return getattr(importlib.import_module(_HOME[name]), name)
     raise AttributeError(f"module 'sparsedp' has no attribute {name!r}")

@@ -316,3 +316,25 @@ def test_row_norms_bound_the_rows_that_solvers_see(intercept, view, row_norm):
         exact = np.linalg.norm(data.matvec(np.eye(data.n_columns)), axis=1)
         assert (norms >= exact).all()
         np.testing.assert_allclose(norms, exact, rtol=1e-10, atol=1e-6)
+
+
+def test_what_is_computed_once_stays_with_the_records_until_they_are_closed():
+    data = Dataset.clip(np.eye(3), [0, 1, 1], 1.0)
+    seen = []
+
+    def make(records):
+        seen.append(records)
+        return len(seen)
+
+    assert [data.once(make), data.once(make)] == [1, 1]
+    assert seen == [data]
+    assert (
+        pickle.loads(pickle.dumps(data)).once(len_of_storage) == 3
+    )  # a local function is not in it
+    assert data.rows(np.ones(3, dtype=bool)).once(make) == 2
+    data.close()
+    assert data.once(make) == 3
+
+
+def len_of_storage(data):
+    return len(data.storage)

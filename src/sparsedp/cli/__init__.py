@@ -1,4 +1,8 @@
-"""The command line, one file per verb. Nothing but click is loaded until a verb runs."""
+"""The command line, one file per verb. Nothing but click is loaded until a verb runs.
+
+options.py has what several verbs take, declared/ how words become settings, folder/ what a fit
+writes. Bad input is one sentence and exit code 2, and nothing is charged.
+"""
 
 import importlib
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +10,7 @@ from sparsedp.cli.options import json_option, privacy_options, solver_options
 
 if TYPE_CHECKING:
     from sparsedp.privacy import Budget, Neighbors, PublicFacts
+    from sparsedp.privacy.plain import Parsed
 
 GUMBEL_DEVIATION = math.pi / math.sqrt(6)
 LAPLACE_DEVIATION = math.sqrt(2)
@@ -77,16 +78,14 @@ def command(
 
 
 def _published(
-    budget: Callable[[str], "Budget"], public: "PublicFacts", releases: list[dict[str, Any]]
+    budget: Callable[[str], "Budget"], public: "PublicFacts", releases: "list[Parsed]"
 ) -> dict[str, float] | None:
     """The paper's noise for the same selections, where there is a paper."""
     try:
         events = budget("published").events
     except ValueError:
         return None
-    rows: list[dict[str, Any]] = [
-        {**event.to_dict(), **event.plan(public).numbers} for event in events
-    ]
+    rows: list[Parsed] = [{**event.to_dict(), **event.plan(public).numbers} for event in events]
     ours = next(
         (row["scale"] * GUMBEL_DEVIATION for row in releases if row["noise"] == "gumbel"), 0
     )
@@ -96,7 +95,7 @@ def _published(
     return {"laplace_scale": scale, "times_ours": scale * LAPLACE_DEVIATION / ours}
 
 
-def _lines(plan: dict[str, Any], releases: list[tuple[str, ...]]) -> list[str]:
+def _lines(plan: "Parsed", releases: list[tuple[str, ...]]) -> list[str]:
     lines = [
         f"Budget    epsilon = {plan['epsilon']:g}, delta = {plan['delta']:g}, {plan['neighbors']}",
         f"Solver    {plan['solver']}",

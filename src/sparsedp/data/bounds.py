@@ -37,7 +37,7 @@ class Bounds:
         beyond that arithmetic would not carry the promise, and another unit is asked for.
     row_norm : float, optional
         Bound on the L2 norm of a record's features, in the same units. Longer records are
-        shrunk towards zero, so zero must lie within the bounds of every feature. From 1e-50 to
+        shrunk toward zero, so zero must lie within the bounds of every feature. From 1e-50 to
         1e12.
     features : sequence of str, optional
         Names of the features, for data with named columns: bounds then go by name.

@@ -86,7 +86,7 @@ def checked_row_norm(value: float, lower: Entries, upper: Entries) -> float:
         )
     if np.max(lower) > 0 or np.min(upper) < 0:
         raise ValueError(
-            "row_norm shrinks records towards zero, so every feature needs lower <= 0 <= upper: "
+            "row_norm shrinks records toward zero, so every feature needs lower <= 0 <= upper: "
             "extend the bounds to contain 0 or leave row_norm out."
         )
     return row_norm

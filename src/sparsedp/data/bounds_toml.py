@@ -5,10 +5,10 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
-from sparsedp.data.raw import Json
+from sparsedp.data.raw import Unchecked
 
 Entries = float | list[float]
-Table = dict[str, Json]
+Table = dict[str, Unchecked]
 
 
 def written(
@@ -28,7 +28,7 @@ def written(
     return "\n".join(lines) + "\n"
 
 
-def read(source: str | Path) -> tuple[Json, Json, Json, tuple[str, ...] | None]:
+def read(source: str | Path) -> tuple[Unchecked, Unchecked, Unchecked, tuple[str, ...] | None]:
     """Lower, upper, row norm and names from TOML text, or from the path of a file."""
     # Text without a table or a value states nothing: it is the name of a file.
     named = isinstance(source, Path) or (bool(source) and not {"[", "="} & set(source))
@@ -44,13 +44,13 @@ def read(source: str | Path) -> tuple[Json, Json, Json, tuple[str, ...] | None]:
     return lower, upper, shared.get("row_norm"), tuple(features) if features else None
 
 
-def _check_keys(table: str, found: Json, known: set[str]) -> None:
+def _check_keys(table: str, found: Unchecked, known: set[str]) -> None:
     unknown = sorted(set(found) - known) if isinstance(found, dict) else [str(found)]
     if unknown:
         raise ValueError(f"[{table}] knows {some_names(sorted(known))}, not {some_names(unknown)}.")
 
 
-def _column(key: str, shared: Table, features: dict[str, Table]) -> Json:
+def _column(key: str, shared: Table, features: dict[str, Table]) -> Unchecked:
     """One value per named feature, or the shared value where features have no names."""
     if not features:
         if key not in shared:

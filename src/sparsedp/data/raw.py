@@ -27,5 +27,5 @@ Label = Hashable
 Module = Any
 """An optional package, or an object of one, that is loaded where it is used."""
 
-Json = Any
+Unchecked = Any
 """What a JSON or TOML file holds; whoever reads it checks it."""

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol
 
 from sparsedp.privacy.account.cost import Cost
 from sparsedp.privacy.neighbors import Neighbors
-from sparsedp.privacy.plain import Json
+from sparsedp.privacy.plain import Plain
 from sparsedp.privacy.public import PublicFacts
 
 
@@ -31,7 +31,7 @@ class Plan:
     scale.
     """
 
-    numbers: Json
+    numbers: Plain
     lines: tuple[str, ...]
 
 
@@ -86,7 +86,7 @@ class Listed(Protocol):
         """For the report."""
         ...
 
-    def to_dict(self) -> Json:
+    def to_dict(self) -> Plain:
         """Plain data, ready for JSON."""
         ...
 

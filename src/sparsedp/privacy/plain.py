@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-Json = dict[str, object]
+Plain = dict[str, object]
 """To be written, or not yet looked at."""
 
 Parsed = dict[str, Any]

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from sparsedp.privacy.plain import Parsed
 from sparsedp.privacy.verdict import Verdict, verdict_of
@@ -73,10 +72,11 @@ class PrivacyRecord:
     def to_dict(self) -> Parsed:
         """JSON-ready form; an infinite number is written as the string "inf"."""
         verdict = self.verdict()
-        return _plain(asdict(self) | {"private": verdict.private, "statement": verdict.statement})
+        record = asdict(self) | {"private": verdict.private, "statement": verdict.statement}
+        return {name: _plain(value) for name, value in record.items()}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -8,7 +8,7 @@ from sparsedp.privacy.account.accountants import PrivacyProfile
 from sparsedp.privacy.events import event_from_dict, kind_of
 from sparsedp.privacy.kind import Claim, Listed
 from sparsedp.privacy.neighbors import NEIGHBORS
-from sparsedp.privacy.plain import Json
+from sparsedp.privacy.plain import Plain
 
 MOST_EVENTS = 24
 """Lines that a list of releases may have: no solver asks for half of it."""
@@ -24,7 +24,7 @@ SMALLEST, LARGEST = 1e-30, 1e12
 
 
 def recounted_epsilon(
-    events: Sequence[Json], delta: float, neighbors: str, calibration: str
+    events: Sequence[Plain], delta: float, neighbors: str, calibration: str
 ) -> float:
     """Epsilon that the accountant proves for listed releases at ``delta``.
 
@@ -77,7 +77,7 @@ def _recounted(listed: str, delta: float, neighbors: str, calibration: str) -> f
         raise ValueError("their cost is beyond what can be counted") from None
 
 
-def _read(event: Json, claim: Claim) -> Listed:
+def _read(event: Plain, claim: Claim) -> Listed:
     """A listed release, if a fit can have made it and the record can list it."""
     content = {key: value for key, value in event.items() if key != "name"}
     kind = kind_of(content)

@@ -10,15 +10,15 @@ Array = NDArray[np.float64]
 
 
 def append(
-    old_indptr: NDArray,
-    old_indices: NDArray,
+    old_indptr: np.ndarray,
+    old_indices: np.ndarray,
     old_data: Array,
-    indptr: NDArray,
-    indices: NDArray,
+    indptr: np.ndarray,
+    indices: np.ndarray,
     data: Array,
-    places: NDArray,
-    new_indptr: NDArray,
-    new_indices: NDArray,
+    places: np.ndarray,
+    new_indptr: np.ndarray,
+    new_indices: np.ndarray,
     new_data: Array,
 ) -> None:
     """Rows with the entries of some columns after those that are there, in order.
@@ -36,7 +36,7 @@ def append(
     new_data[: len(order)] = np.concatenate([old_data, data[kept]])[order]
 
 
-def by_column(indices: NDArray, starts: NDArray, positions: NDArray) -> None:
+def by_column(indices: np.ndarray, starts: np.ndarray, positions: np.ndarray) -> None:
     """Positions of the entries of each column, in order, from its start on.
 
     ``starts`` comes as zeros, one more than there are columns.
@@ -46,17 +46,17 @@ def by_column(indices: NDArray, starts: NDArray, positions: NDArray) -> None:
 
 
 def insert(
-    old_indptr: NDArray,
-    old_indices: NDArray,
+    old_indptr: np.ndarray,
+    old_indices: np.ndarray,
     old_data: Array,
-    indptr: NDArray,
+    indptr: np.ndarray,
     data: Array,
-    positions: NDArray,
-    heads: NDArray,
-    ends: NDArray,
+    positions: np.ndarray,
+    heads: np.ndarray,
+    ends: np.ndarray,
     first: int,
-    new_indptr: NDArray,
-    new_indices: NDArray,
+    new_indptr: np.ndarray,
+    new_indices: np.ndarray,
     new_data: Array,
 ) -> None:
     """Rows with the entries of a few columns after those that are there; positions are known.
@@ -75,8 +75,8 @@ def insert(
 
 
 def spread(
-    indptr: NDArray,
-    indices: NDArray,
+    indptr: np.ndarray,
+    indices: np.ndarray,
     data: Array,
     first: int,
     shift: Array,
@@ -95,11 +95,11 @@ def spread(
     out[rows, columns] = (data[kept] - shift[columns]) / scale[columns]
 
 
-def clip(data: Array, columns: NDArray, lower: Array, upper: Array) -> None:
+def clip(data: Array, columns: np.ndarray, lower: Array, upper: Array) -> None:
     """Clip entries in place, with the column of each given."""
     np.clip(data, lower[columns], upper[columns], out=data)
 
 
-def _rows(indptr: NDArray) -> NDArray:
+def _rows(indptr: np.ndarray) -> np.ndarray:
     """The row of every entry."""
     return np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))

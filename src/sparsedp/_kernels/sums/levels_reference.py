@@ -33,7 +33,7 @@ def count_rows(
 
 def count_entries(
     values: Array,
-    columns: NDArray,
+    columns: np.ndarray,
     lower: Array,
     width: Array,
     kinds: NDArray[np.uint8],
@@ -61,7 +61,7 @@ def kinds_of(
     return kinds[2 * cell + (position > cell)]
 
 
-def _add(found: NDArray[np.uint8], columns: NDArray, counts: NDArray[np.int64]) -> None:
+def _add(found: NDArray[np.uint8], columns: np.ndarray, counts: NDArray[np.int64]) -> None:
     places = found.astype(np.intp)
     if len(counts) > 1:
         places += counts.shape[1] * columns.astype(np.intp)

@@ -14,8 +14,8 @@ BLOCK = 2**20
 
 
 def csr_mapped(
-    indptr: NDArray,
-    indices: NDArray,
+    indptr: np.ndarray,
+    indices: np.ndarray,
     data: Array,
     matrix: Array,
     start: Array,
@@ -49,8 +49,8 @@ def dense_mapped(
 
 
 def csr_squares(
-    indptr: NDArray,
-    indices: NDArray,
+    indptr: np.ndarray,
+    indices: np.ndarray,
     data: Array,
     factor: Array,
     center: Array,
@@ -66,8 +66,8 @@ def csr_squares(
 
 
 def csc_squares(
-    indptr: NDArray,
-    indices: NDArray,
+    indptr: np.ndarray,
+    indices: np.ndarray,
     data: Array,
     factor: Array,
     center: Array,
@@ -87,8 +87,8 @@ def dense_squares(rows: Array, factor: Array, shift: Array, out: Array) -> None:
 
 def _add_squares(
     data: Array,
-    rows: NDArray,
-    columns: NDArray,
+    rows: np.ndarray,
+    columns: np.ndarray,
     factor: Array,
     center: Array,
     change: Array,

@@ -26,8 +26,8 @@ BLOCK = 2**20
 
 
 def csr_times(
-    indptr: NDArray,
-    indices: NDArray,
+    indptr: np.ndarray,
+    indices: np.ndarray,
     data: Array,
     weights: Array,
     start: Array,
@@ -39,8 +39,8 @@ def csr_times(
 
 
 def csc_times(
-    indptr: NDArray,
-    indices: NDArray,
+    indptr: np.ndarray,
+    indices: np.ndarray,
     data: Array,
     weights: Array,
     start: Array,
@@ -59,8 +59,8 @@ def dense_times(rows: Array, weights: Array, start: Array, out: Array) -> None:
 
 
 def csr_transposed(
-    indptr: NDArray,
-    indices: NDArray,
+    indptr: np.ndarray,
+    indices: np.ndarray,
     data: Array,
     residuals: Array,
     run: int,
@@ -71,22 +71,22 @@ def csr_transposed(
     As many records as a run may be summed plainly before they meet the pairs.
     """
 
-    def entries(block: slice) -> tuple[NDArray, NDArray]:
+    def entries(block: slice) -> tuple[np.ndarray, np.ndarray]:
         return _major(indptr, block), indices[block]
 
     _add_entries(data, entries, residuals, pairs)
 
 
 def csc_transposed(
-    indptr: NDArray,
-    indices: NDArray,
+    indptr: np.ndarray,
+    indices: np.ndarray,
     data: Array,
     residuals: Array,
     pairs: Array,
 ) -> None:
     """Columns of records stored by columns, times residuals; a pair per column and output."""
 
-    def entries(block: slice) -> tuple[NDArray, NDArray]:
+    def entries(block: slice) -> tuple[np.ndarray, np.ndarray]:
         return indices[block], _major(indptr, block)
 
     _add_entries(data, entries, residuals, pairs)
@@ -129,7 +129,7 @@ def map_pairs(matrix: Array, high: Array, low: Array, out: Array) -> None:
 
 def _add_entries(
     data: Array,
-    entries: Callable[[slice], tuple[NDArray, NDArray]],
+    entries: Callable[[slice], tuple[np.ndarray, np.ndarray]],
     residuals: Array,
     pairs: Array,
 ) -> None:
@@ -151,7 +151,7 @@ def _add_entries(
             _merge(pairs[:, 0, k], pairs[:, 1, k], total, 0.0)
 
 
-def _major(indptr: NDArray, block: slice) -> NDArray:
+def _major(indptr: np.ndarray, block: slice) -> np.ndarray:
     """Row (or column) of each of some entries that are stored row by row (column by column)."""
     places = np.arange(block.start, min(block.stop, int(indptr[-1])))
     return np.searchsorted(indptr, places, side="right") - 1

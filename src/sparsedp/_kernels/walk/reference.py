@@ -4,6 +4,7 @@ Scores are those of the kernel to the last bit: plain IEEE operations in the sam
 """
 
 import math
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -14,8 +15,11 @@ _SHIFT = _F(12582912.0)  # adding it rounds to a whole number, found in the lowe
 _OCTAVES = 40
 _LN2 = math.log(2)
 
+Settle = Callable[[int, int, int, int], bool]
+"""Whether a proposal is accepted, from word, gap to the top, octaves and weight of its level."""
 
-def exp_single(x):
+
+def exp_single(x: np.ndarray) -> np.ndarray:
     """The exponential in single precision, within 2**-20 for |x| <= 80, else that of an end."""
     x = np.clip(x, _F(-80), _F(80)).astype(_F)
     shifted = x * _F(1.44269504) + _SHIFT
@@ -28,7 +32,9 @@ def exp_single(x):
     return (p.view(np.uint32) + exponent).view(_F)
 
 
-def residuals(loss, v, scale, target, bound):
+def residuals(
+    loss: str, v: np.ndarray, scale: float, target: np.ndarray, bound: float
+) -> np.ndarray:
     """Residuals (n_outputs, n) in units of bound / ONE at margins scale * v."""
     unit = _F(ONE / bound)
     if loss == "logistic":
@@ -53,7 +59,15 @@ def residuals(loss, v, scale, target, bound):
 class _Point:
     """Where a walk is, and the scores there."""
 
-    def __init__(self, records: Records, loss, n_outputs, bound, radius, steps):
+    def __init__(
+        self,
+        records: Records,
+        loss: str,
+        n_outputs: int,
+        bound: float,
+        radius: float,
+        steps: np.ndarray,
+    ) -> None:
         check(records, loss, n_outputs, bound, radius, steps)
         self.records, self.loss, self.bound, self.radius = records, loss, bound, radius
         self.v, self.scale = np.zeros((n_outputs, records.n_records)), 1.0
@@ -66,7 +80,7 @@ class _Point:
         self.loose = np.flatnonzero(~np.isin(column, self.full))
         self.loose_column, self.loose_row = column[self.loose], self.records.rows[self.loose]
 
-    def scores(self):
+    def scores(self) -> np.ndarray:
         """All of them, column after column."""
         m = self.records
         r = residuals(self.loss, self.v, self.scale, m.target, self.bound)
@@ -76,10 +90,10 @@ class _Point:
             terms = self.over[self.loose] * residual[self.loose_row]
             np.add.at(sums[:, c], self.loose_column, terms)
             for k in self.full:
-                sums[k, c] = residual @ self._column(k)
+                sums[k, c] = residual @ self._column(int(k))
         return -sums.reshape(-1)
 
-    def advance(self, candidate, step):
+    def advance(self, candidate: int, step: float) -> None:
         """Go a part of the way to a vertex."""
         m = self.records
         entry, sign = candidate // 2, -1.0 if candidate % 2 else 1.0
@@ -97,23 +111,24 @@ class _Point:
             column[m.rows[part]] = m.x[part]
         v += jump * column  # rounded alike however the column is stored
 
-    def _column(self, k):
+    def _column(self, k: int) -> np.ndarray:
         return self.records.x[self.records.indptr[k] : self.records.indptr[k + 1]].astype(np.int64)
 
 
 class _Words:
     """Random words one by one."""
 
-    def __init__(self, draw):
-        self.draw, self.words = draw, iter(())
+    def __init__(self, draw: Callable[[], np.ndarray]) -> None:
+        self.draw = draw
+        self.words: Iterator[int] = iter(())
 
-    def next(self):
+    def next(self) -> int:
         for word in self.words:
             return int(word)
         self.words = iter(self.draw())
         return self.next()
 
-    def below(self, n):
+    def below(self, n: int) -> int:
         """A uniform whole number below n."""
         shift = 64 - (n - 1).bit_length()
         while True:
@@ -121,13 +136,13 @@ class _Words:
             if point < n:
                 return point
 
-    def laplace(self):
+    def laplace(self) -> float:
         """In double precision."""
         size = -math.log(((self.next() >> 11) + 0.5) * 2.0**-53)
         return size if self.next() & 1 else -size
 
 
-def _choose(scores, rate, words, settle):
+def _choose(scores: np.ndarray, rate: float, words: _Words, settle: Settle) -> int:
     """A candidate by rejection from levels, an octave apart, no less than the wanted weights."""
     both = np.column_stack([scores, -scores]).reshape(-1)
     top = int(both.max())
@@ -146,20 +161,20 @@ def _choose(scores, rate, words, settle):
 
 
 def walk(
-    records,
-    loss,
-    start,
-    n_outputs,
-    bound,
-    radius,
-    steps,
-    rate,
-    draw,
-    settle,
+    records: Records,
+    loss: str,
+    start: np.ndarray,
+    n_outputs: int,
+    bound: float,
+    radius: float,
+    steps: np.ndarray,
+    rate: float,
+    draw: Callable[[], np.ndarray],
+    settle: Settle,
     *,
-    laplace=False,
-    mode="auto",
-):
+    laplace: bool = False,
+    mode: str = "auto",
+) -> tuple[np.ndarray, dict[str, int]]:
     """Choose one vertex per step; parameters and results as those of the compiled ``walk``."""
     point, words = _Point(records, loss, n_outputs, bound, radius, steps), _Words(draw)
     chosen = np.empty(len(steps), dtype=np.int64)
@@ -174,7 +189,15 @@ def walk(
     return records.vertices(chosen, n_outputs), {"all": len(steps)}
 
 
-def scores_along(records, loss, n_outputs, bound, radius, steps, vertices):
+def scores_along(
+    records: Records,
+    loss: str,
+    n_outputs: int,
+    bound: float,
+    radius: float,
+    steps: np.ndarray,
+    vertices: np.ndarray,
+) -> np.ndarray:
     """Scores of the positive vertices before each step of a walk to given vertices."""
     point = _Point(records, loss, n_outputs, bound, radius, steps)
     found = np.empty((len(steps), records.n_columns * n_outputs), dtype=np.int64)
@@ -185,6 +208,6 @@ def scores_along(records, loss, n_outputs, bound, radius, steps, vertices):
     return records.by_feature(found, n_outputs)
 
 
-def scores_at_zero(records, loss, n_outputs, bound):
+def scores_at_zero(records: Records, loss: str, n_outputs: int, bound: float) -> np.ndarray:
     """Scores where every walk begins, in the order of columns."""
     return _Point(records, loss, n_outputs, bound, 1.0, np.ones(1)).scores()

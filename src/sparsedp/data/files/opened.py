@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from sparsedp.data.files.limits import TooMuch, limits
-from sparsedp.data.raw import Json
+from sparsedp.data.raw import Unchecked
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -155,7 +155,7 @@ def read_text(path: Path, kind: str) -> str:
         raise BadFile(f"{path} is not {kind}: it is not UTF-8 text") from None
 
 
-def read_toml(path: Path) -> dict[str, Json]:
+def read_toml(path: Path) -> dict[str, Unchecked]:
     """A TOML file as a dict."""
     text = read_text(path, "a TOML file")
     with reading(path):
@@ -165,18 +165,18 @@ def read_toml(path: Path) -> dict[str, Json]:
             raise BadFile(f"{path} is not a TOML file: {error}") from None
 
 
-def read_json(path: Path, kind: str) -> Json:
+def read_json(path: Path, kind: str) -> Unchecked:
     """A JSON file; numbers must be finite."""
     return parse_json(read_text(path, kind), str(path), kind)
 
 
-def parse_json(text: str, where: str, kind: str) -> Json:
+def parse_json(text: str, where: str, kind: str) -> Unchecked:
     """JSON from text; `where` is its file, for messages."""
 
     def refuse(name: str) -> None:
         raise BadFile(f"{where} is not {kind}: it holds {name}")
 
-    def once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    def once(pairs: list[tuple[str, Unchecked]]) -> dict[str, Unchecked]:
         found = dict(pairs)
         if len(found) < len(pairs):  # programs differ in which of two they believe
             raise BadFile(f"{where} is not {kind}: a name stands twice in an object")

@@ -25,7 +25,7 @@ class Query:
     values: np.ndarray
     """What was asked about (private)."""
     declared: Sensitivity
-    settings: tuple[Any, ...]
+    settings: tuple[Answer, ...]
     """Everything else that was said: must not depend on the data."""
     answer: Answer
     excluded: np.ndarray | None = None

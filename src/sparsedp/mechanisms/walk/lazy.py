@@ -7,6 +7,7 @@ import numpy as np
 
 from sparsedp._kernels import COMPILED
 from sparsedp._kernels.walk.records import ONE
+from sparsedp._kernels.walk.reference import Settle
 from sparsedp.mechanisms.entropy import KeyStream
 from sparsedp.mechanisms.samplers.exact import is_below
 from sparsedp.mechanisms.walk.protocol import CompactWalk
@@ -100,7 +101,9 @@ def laplace_walk(walk: CompactWalk, scale: float, stream: KeyStream) -> np.ndarr
     return _run(walk, walk.bound / ONE**2 / scale, settle, stream, laplace=True)
 
 
-def _run(walk: CompactWalk, rate, settle, stream: KeyStream, *, laplace: bool) -> np.ndarray:
+def _run(
+    walk: CompactWalk, rate: float, settle: Settle, stream: KeyStream, *, laplace: bool
+) -> np.ndarray:
     chosen, _ = kernel.walk(
         walk.columns,
         walk.loss,

@@ -6,8 +6,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from sparsedp._kernels.walk.records import Records
+
 if TYPE_CHECKING:
     from sparsedp.mechanisms.curator import Curator
+
+Point = Any
+"""Where a walk in rounds is, in a form that it alone knows."""
 
 
 @dataclass(frozen=True)
@@ -16,7 +21,7 @@ class CompactWalk:
 
     Parameters
     ----------
-    columns : sparsedp._kernels.walk.records.Records
+    columns : Records
         The records by columns, in whole numbers.
     loss : {"logistic", "squared", "multinomial"}
     start : ndarray of int64, shape (n_columns * n_outputs,)
@@ -32,7 +37,7 @@ class CompactWalk:
         Which scores are computed when. It changes the time that a walk takes, and nothing else.
     """
 
-    columns: Any
+    columns: Records
     loss: str
     start: np.ndarray
     n_outputs: int
@@ -55,7 +60,7 @@ class RoundWalk(Protocol):
     """No score is ever larger in absolute value; one number per positive vertex."""
 
     @property
-    def start(self) -> Any:
+    def start(self) -> Point:
         """The first point."""
         ...
 
@@ -63,19 +68,19 @@ class RoundWalk(Protocol):
         """Say which scores are to be known at references; the start becomes the only one."""
         ...
 
-    def moved(self, point: Any, vertex: int) -> Any:
+    def moved(self, point: Point, vertex: int) -> Point:
         """The point one step further, toward a vertex."""
         ...
 
-    def anchor(self, point: Any) -> None:
+    def anchor(self, point: Point) -> None:
         """Use the reference that tells most about this point."""
         ...
 
-    def drift(self, point: Any) -> float:
+    def drift(self, point: Point) -> float:
         """How far a point is from the reference; zero only where its scores are known exactly."""
         ...
 
-    def around(self, drift: float, which: slice | int = slice(None)) -> tuple[Any, Any]:
+    def around(self, drift: float, which: slice = slice(None)) -> tuple[np.ndarray, np.ndarray]:
         """Followed scores at the reference, and how far they can be from that after a drift."""
         ...
 
@@ -83,11 +88,13 @@ class RoundWalk(Protocol):
         """The score at the start."""
         ...
 
-    def scores(self, point: Any) -> np.ndarray:
+    def scores(self, point: Point) -> np.ndarray:
         """All scores at a point: one round."""
         ...
 
-    def ask(self, questions: Sequence[tuple[Any, int]], references: Sequence[Any]) -> list[float]:
+    def ask(
+        self, questions: Sequence[tuple[Point, int]], references: Sequence[Point]
+    ) -> list[float]:
         """Scores of entries at points, and points that become the references: one round."""
         ...
 

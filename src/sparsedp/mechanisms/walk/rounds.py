@@ -2,14 +2,13 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from sparsedp.mechanisms.entropy import KeyStream
 from sparsedp.mechanisms.walk.envelope import Levels
 from sparsedp.mechanisms.walk.proposals import LOG2, Noise, Proposal, certain, likely
-from sparsedp.mechanisms.walk.protocol import RoundWalk
+from sparsedp.mechanisms.walk.protocol import Point, RoundWalk
 
 LIGHT = 0.3
 """Vertices whose log weight is never larger share one envelope; other scores are followed."""
@@ -84,13 +83,16 @@ class Envelope:
         sign, entry = divmod(vertex, self.size)
         number = int(np.searchsorted(self._heavy, entry))
         if number < len(self._heavy) and self._heavy[number] == entry:
-            lower, upper, middle = map(float, self._around(drift, number))
+            found = self._around(drift, slice(number, number + 1))
+            lower, upper, middle = (float(part[0]) for part in found)
         else:
             upper = float(self._limits[entry])
             lower, middle = -upper, self._walk.first_score(entry) / self._noise.grid
         return (-upper, -lower, -middle) if sign else (lower, upper, middle)
 
-    def _around(self, drift: float, which: slice | int = slice(None)) -> tuple[Any, Any, Any]:
+    def _around(
+        self, drift: float, which: slice = slice(None)
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Bounds on the scores of followed entries, and what they may be, in grid units.
 
         At the reference itself they are known: rounded to the grid, or not, as the noise has it.
@@ -135,7 +137,7 @@ class Envelope:
 class Place:
     """Where a walk is, and how many proposals were refused there, the last at a level."""
 
-    point: Any
+    point: Point
     n_chosen: int = 0
     n_refused: int = 0
     level: float = math.inf
@@ -211,16 +213,23 @@ def walk_in_rounds(
             (guess.place.point, guess.proposal.vertex % envelope.size) for guess in guesses
         ]
         scores = walk.ask(questions, [*first, place.point])  # private
-        for guess, score in zip(guesses, scores, strict=True):
-            proposal = guess.proposal
-            sign = -1 if proposal.vertex >= envelope.size else 1
-            accepted = noise.accepts(proposal, sign * score, stream)
-            if accepted != guess.accepted:
-                # What came after belongs to a walk that did not happen, and so do its words.
-                del chosen[guess.place.n_chosen :]
-                chosen += [proposal.vertex] if accepted else []
-                place = guess.place.after(proposal, accepted, walk)
-                break
+        wrong = _first_wrong(guesses, scores, noise, stream, envelope.size)
+        if wrong is not None:
+            # What came after belongs to a walk that did not happen, and so do its words.
+            del chosen[wrong.place.n_chosen :]
+            chosen += [] if wrong.accepted else [wrong.proposal.vertex]
+            place = wrong.place.after(wrong.proposal, not wrong.accepted, walk)
+
+
+def _first_wrong(
+    guesses: list[Guess], scores: list[float], noise: Noise, stream: KeyStream, size: int
+) -> Guess | None:
+    """The first guess that the scores of its vertex and point refute."""
+    for guess, score in zip(guesses, scores, strict=True):
+        sign = -1 if guess.proposal.vertex >= size else 1
+        if noise.accepts(guess.proposal, sign * score, stream) != guess.accepted:
+            return guess
+    return None
 
 
 def _ahead(

@@ -11,7 +11,7 @@ from typing import ClassVar
 from sparsedp.privacy.account.cost import Cost, check_cost, check_count
 from sparsedp.privacy.kind import Claim, NotTunable, Plan, Scale, Words
 from sparsedp.privacy.neighbors import Neighbors
-from sparsedp.privacy.plain import Json
+from sparsedp.privacy.plain import Plain
 from sparsedp.privacy.public import PublicFacts
 
 
@@ -136,6 +136,6 @@ class PureReleases:
             ),
         )
 
-    def to_dict(self) -> Json:
+    def to_dict(self) -> Plain:
         """Plain data, ready for JSON."""
         return {"event": self.stored_as, **asdict(self)}

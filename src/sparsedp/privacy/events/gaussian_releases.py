@@ -14,7 +14,7 @@ from sparsedp.privacy.account.cost import NOTHING_PROVEN, Cost, check_cost
 from sparsedp.privacy.events.laplace_selections import not_sound
 from sparsedp.privacy.kind import Claim, Plan, Words
 from sparsedp.privacy.neighbors import Neighbors, Sensitivity
-from sparsedp.privacy.plain import Json
+from sparsedp.privacy.plain import Plain
 from sparsedp.privacy.public import PublicFacts
 
 
@@ -100,6 +100,6 @@ class GaussianReleases:
             ),
         )
 
-    def to_dict(self) -> Json:
+    def to_dict(self) -> Plain:
         """Plain data, ready for JSON."""
         return {"event": self.stored_as, **asdict(self)}

@@ -12,7 +12,7 @@ from typing import ClassVar
 from sparsedp.privacy.account.cost import Cost, check_cost
 from sparsedp.privacy.kind import Claim, Plan, Scale, Words
 from sparsedp.privacy.neighbors import Sensitivity
-from sparsedp.privacy.plain import Json
+from sparsedp.privacy.plain import Plain
 from sparsedp.privacy.public import PublicFacts
 from sparsedp.privacy.schedule import check_share
 
@@ -118,6 +118,6 @@ class Gaussians:
             ),
         )
 
-    def to_dict(self) -> Json:
+    def to_dict(self) -> Plain:
         """Plain data, ready for JSON."""
         return {"event": self.stored_as, **asdict(self)}

@@ -13,7 +13,7 @@ from sparsedp.privacy.account.cost import Cost
 from sparsedp.privacy.events.selections import EULER, selection_lines
 from sparsedp.privacy.kind import Claim, Plan, Words
 from sparsedp.privacy.neighbors import Neighbors, Sensitivity
-from sparsedp.privacy.plain import Json
+from sparsedp.privacy.plain import Plain
 from sparsedp.privacy.public import PublicFacts
 
 
@@ -96,7 +96,7 @@ class LaplaceSelections:
         lines = selection_lines(self.count, self.epsilon0, "Laplace", self.scale, floor, public)
         return Plan(numbers={"noise": "laplace", "noise_floor": floor}, lines=lines)
 
-    def to_dict(self) -> Json:
+    def to_dict(self) -> Plain:
         """Plain data, ready for JSON."""
         return {"event": self.stored_as, **asdict(self)}
 

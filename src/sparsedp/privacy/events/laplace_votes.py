@@ -13,7 +13,7 @@ from sparsedp.privacy.account.cost import Cost
 from sparsedp.privacy.events.laplace_selections import not_sound
 from sparsedp.privacy.kind import Claim, Plan, Words
 from sparsedp.privacy.neighbors import Neighbors
-from sparsedp.privacy.plain import Json
+from sparsedp.privacy.plain import Plain
 from sparsedp.privacy.public import PublicFacts
 
 
@@ -79,6 +79,6 @@ class LaplaceVotes:
             ),
         )
 
-    def to_dict(self) -> Json:
+    def to_dict(self) -> Plain:
         """Plain data, ready for JSON."""
         return {"event": self.stored_as, **asdict(self)}

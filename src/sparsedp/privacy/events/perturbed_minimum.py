@@ -14,7 +14,7 @@ from sparsedp.privacy.account.cost import Atoms, Cost, check_cost
 from sparsedp.privacy.account.objective import ROUNDING, minimum_atoms, pure_determinant
 from sparsedp.privacy.kind import Claim, NotTunable, Plan, Scale, Words
 from sparsedp.privacy.neighbors import Neighbors, Sensitivity
-from sparsedp.privacy.plain import Json
+from sparsedp.privacy.plain import Plain
 from sparsedp.privacy.public import PublicFacts
 from sparsedp.privacy.schedule import check_share
 
@@ -190,7 +190,7 @@ class PerturbedMinimum:
         """The size of the linear term."""
         return linear_term(1 / self.mu)
 
-    def to_dict(self) -> Json:
+    def to_dict(self) -> Plain:
         """Plain data, ready for JSON."""
         return {"event": self.stored_as, **asdict(self)}
 

@@ -15,7 +15,7 @@ from sparsedp.privacy.account.objective import ROUNDING, pure_determinant
 from sparsedp.privacy.events.perturbed_minimum import check_regularization, linear_term
 from sparsedp.privacy.kind import Claim, NotTunable, Plan, Scale, Words
 from sparsedp.privacy.neighbors import Neighbors, Sensitivity
-from sparsedp.privacy.plain import Json
+from sparsedp.privacy.plain import Plain
 from sparsedp.privacy.public import PublicFacts
 from sparsedp.privacy.schedule import check_number
 
@@ -182,6 +182,6 @@ class PureMinima:
         """The size of the linear term."""
         return linear_term(1 / self.rate)
 
-    def to_dict(self) -> Json:
+    def to_dict(self) -> Plain:
         """Plain data, ready for JSON."""
         return {"event": self.stored_as, **asdict(self)}

@@ -11,7 +11,7 @@ from typing import ClassVar
 from sparsedp.privacy.account.cost import Cost
 from sparsedp.privacy.account.repeat import SHAPES, repeated_divergence, repeated_epsilon
 from sparsedp.privacy.kind import Claim, Words
-from sparsedp.privacy.plain import Json
+from sparsedp.privacy.plain import Plain
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,6 @@ class RepeatAndSelect:
             f"{self.expected_trials:g} trials are expected ({self.distribution})",
         )
 
-    def to_dict(self) -> Json:
+    def to_dict(self) -> Plain:
         """Plain data, ready for JSON."""
         return {"event": self.stored_as, **asdict(self)}

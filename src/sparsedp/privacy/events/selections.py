@@ -13,7 +13,7 @@ from typing import ClassVar
 from sparsedp.privacy.account.cost import Cost, check_cost, check_count
 from sparsedp.privacy.kind import Claim, Plan, Scale, Words
 from sparsedp.privacy.neighbors import Sensitivity
-from sparsedp.privacy.plain import Json
+from sparsedp.privacy.plain import Plain
 from sparsedp.privacy.public import PublicFacts
 from sparsedp.privacy.schedule import check_number, check_share
 
@@ -127,7 +127,7 @@ class Selections:
             lines=selection_lines(self.count, self.epsilon0, "Gumbel", scale, floor, public),
         )
 
-    def to_dict(self) -> Json:
+    def to_dict(self) -> Plain:
         """Plain data, ready for JSON."""
         return {"event": self.stored_as, **asdict(self)}
 

@@ -1,4 +1,8 @@
-"""A privacy budget that several fits draw from; ledger.md says what holds and why."""
+"""A privacy budget that several fits draw from; ledger.md says what holds and why.
+
+ledger.py is what users hold; store.py its file, chain.py the hashes of its lines, state.py what is
+in force, rules.py how charges add up, upgrade.py files of version 0.1.
+"""
 
 from sparsedp.privacy.ledger.entries import Charge, Remaining
 from sparsedp.privacy.ledger.errors import BudgetExceeded, LedgerBusy, LedgerError, LedgerGone

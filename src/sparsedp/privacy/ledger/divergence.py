@@ -16,7 +16,7 @@ from sparsedp.privacy.account.cost import Costly, DiscreteLoss
 from sparsedp.privacy.events import event_from_dict
 from sparsedp.privacy.kind import Claim
 from sparsedp.privacy.neighbors import Neighbors
-from sparsedp.privacy.plain import Json
+from sparsedp.privacy.plain import Plain
 
 ROUNDING = 1e-9
 """Part added to every divergence, above the rounding errors in it."""
@@ -40,7 +40,7 @@ def black_box(epsilon: float, delta: float, alpha: float) -> Divergence:
     return Divergence(_response(epsilon, alpha) * (1 + ROUNDING), delta)
 
 
-def of_events(events: Sequence[Json], alpha: float, neighbors: Neighbors) -> Divergence | None:
+def of_events(events: Sequence[Plain], alpha: float, neighbors: Neighbors) -> Divergence | None:
     """Of a fit's releases as its record lists them; None if one of them has no such bound here."""
     if not events:
         return None
@@ -53,7 +53,7 @@ def of_events(events: Sequence[Json], alpha: float, neighbors: Neighbors) -> Div
     return Divergence(divergence * (1 + ROUNDING), leak * (1 + ROUNDING))
 
 
-def _of_record(event: Json, alpha: float, neighbors: Neighbors) -> Divergence | None:
+def _of_record(event: Plain, alpha: float, neighbors: Neighbors) -> Divergence | None:
     try:
         counted = event_from_dict({key: value for key, value in event.items() if key != "name"})
         if counted.contradiction(Claim(neighbors, "sound")) is not None:

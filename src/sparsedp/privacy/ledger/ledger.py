@@ -8,7 +8,6 @@ import shutil
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from sparsedp.privacy.ledger.chain import encoded
 from sparsedp.privacy.ledger.entries import (
@@ -350,10 +349,10 @@ class Ledger:
     def __copy__(self) -> "Ledger":
         return self
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Ledger":
+    def __deepcopy__(self, memo: dict[int, object]) -> "Ledger":
         return self
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return (_reopen, (vars(self),))
 
     def __repr__(self) -> str:

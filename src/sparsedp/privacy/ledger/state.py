@@ -7,7 +7,6 @@ import time
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 from sparsedp.privacy.ledger import divergence
 from sparsedp.privacy.ledger.chain import START, Line, broken_at, encoded, linked
@@ -221,7 +220,7 @@ def _as_written(kind: str, details: Parsed) -> bool:
     )
 
 
-def plain(value: Any) -> str:
+def plain(value: object) -> str:
     """Events as text that a ledger can hold, or ValueError."""
     try:
         return json.dumps(value, allow_nan=False)

@@ -3,7 +3,6 @@
 import json
 import sqlite3
 from pathlib import Path
-from typing import Any
 
 from sparsedp.privacy.ledger.chain import Line, encoded, linked
 from sparsedp.privacy.ledger.errors import LedgerError
@@ -61,7 +60,7 @@ def _converted(db: sqlite3.Connection) -> list[Line]:
     return lines
 
 
-def _line(number: int, row: tuple[Any, ...]) -> Line:
+def _line(number: int, row: tuple[str, float, float, str, str, str]) -> Line:
     time, epsilon, delta, neighbors, what, events = row
     releases = json.loads(events)
     if not isinstance(releases, list):

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -133,7 +132,7 @@ class BlockWalk:
         """
         return self._distance(point, self._reference)
 
-    def around(self, drift: float, which: slice | int = slice(None)) -> tuple[Any, Any]:
+    def around(self, drift: float, which: slice = slice(None)) -> tuple[np.ndarray, np.ndarray]:
         """Scores of followed entries at the reference, and how far they can be from that."""
         with np.errstate(invalid="ignore"):  # no number where an empty column drifts without bound
             widths = self._entry_norms[which] * drift

@@ -7,7 +7,6 @@ a centered column is dense.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -21,6 +20,8 @@ if COMPILED:
 else:
     kernels = coordinate_reference
 
+Stored = np.ndarray | sparse.csc_array
+Some = np.ndarray | slice
 
 DENSE = 0.3
 """Part of the entries beyond which columns are multiplied as an array."""
@@ -47,7 +48,7 @@ class Columns:
     n_outputs : int
     """
 
-    stored: np.ndarray | sparse.csc_array
+    stored: Stored
     factor: np.ndarray
     offset: np.ndarray
     place: np.ndarray
@@ -106,7 +107,7 @@ class Columns:
             return self._centered(inner, slice(None), slice(None), weights)
         size = len(self.place)
         full = np.empty((size, size))
-        parts: list[Any] = [self.stored[:, self.place[chosen]] for chosen in self.by_output]
+        parts = [self._part(self.place[chosen]) for chosen in self.by_output]
         for c, rows in enumerate(self.by_output):
             for e, columns in enumerate(self.by_output[: c + 1]):
                 weights = curvature(c, e)
@@ -137,7 +138,14 @@ class Columns:
         rows.sort_indices()
         return rows.indptr.astype(np.int64), rows.indices.astype(np.int32), rows.data
 
-    def _centered(self, inner: np.ndarray, rows: Any, columns: Any, weights: np.ndarray) -> Any:
+    def _part(self, columns: np.ndarray) -> Stored:
+        if isinstance(self.stored, np.ndarray):
+            return self.stored[:, columns]
+        return sparse.csc_array(self.stored[:, columns])
+
+    def _centered(
+        self, inner: np.ndarray, rows: Some, columns: Some, weights: np.ndarray
+    ) -> np.ndarray:
         """Put factors and offsets to weighted inner products of stored columns."""
         sums = self.factor * (self.stored.T @ weights)
         inner *= np.multiply.outer(self.factor[rows], self.factor[columns])
@@ -147,7 +155,7 @@ class Columns:
         return inner
 
 
-def _times(weights: np.ndarray, columns: Any) -> Any:
+def _times(weights: np.ndarray, columns: Stored) -> Stored:
     if isinstance(columns, np.ndarray):
         return weights[:, None] * columns
     weighted = columns.copy()

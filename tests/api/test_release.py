@@ -6,13 +6,19 @@ import subprocess
 import sys
 import warnings
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
 
-from sparsedp import Bounds, SparseLinearRegression, SparseLogisticRegression
+from sparsedp import (
+    Bounds,
+    SparseLinearRegression,
+    SparseLogisticRegression,
+    SparsePoissonRegressor,
+)
 from sparsedp.release import Card, PublishedModel, write_report
 from sparsedp.release.report import render_report
 from sparsedp.solvers import FrankWolfe, Sparsifier
@@ -238,6 +244,33 @@ def test_what_is_not_a_model_is_refused(name, tmp_path):
     with pytest.raises(ValueError, match=message) as error:
         PublishedModel.load(path)
     assert str(path) in str(error.value)
+
+
+@pytest.mark.parametrize("task", ["linear", "count"])
+@pytest.mark.parametrize("limits", [{}, (None, None), (0, 0), (0, -1), (0, "1")])
+def test_a_number_without_limits_is_refused(task, limits, tmp_path):
+    limits = dict(zip(("lower", "upper"), limits, strict=False))
+    with pytest.raises(ValueError, match="limit"):
+        PublishedModel.load(_limited(task, limits, tmp_path))
+
+
+@pytest.mark.parametrize(("lower", "upper"), [(-1, 20), (5, 20), (0, 0.5)])
+def test_a_count_has_limits_from_zero(lower, upper, tmp_path):
+    with pytest.raises(ValueError, match="counts have limits from 0"):
+        PublishedModel.load(_limited("count", {"lower": lower, "upper": upper}, tmp_path))
+
+
+def _limited(task: str, limits: dict, folder: Path) -> Path:
+    """The file of a model whose target has these limits, in model and record."""
+    features, counts = records(4)
+    settings = {"epsilon": 3.0, "delta": 1e-5, "bounds": 1.5, "solver": SOLVER, "random_state": 0}
+    model = SparsePoissonRegressor(max_count=3, **settings)
+    model = fitted(0) if task == "linear" else model.fit(features, counts)
+    path = PublishedModel.from_estimator(model).save(folder)
+    content = json.loads(path.read_text())
+    content["target"] = content["privacy"]["target"] = limits
+    path.write_text(json.dumps(content))
+    return path
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", "NaN", "null"])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from sparsedp import Bounds, Ledger, SparseLogisticRegression
+from sparsedp import Bounds, Ledger, SparseLogisticRegression, SparsePoissonRegressor
 from sparsedp.cli import main
 from sparsedp.release import PublishedModel
 from sparsedp.release.read import content_hash
@@ -133,6 +133,18 @@ def test_forged_files_are_found_out(name, made, tmp_path):
     assert headline.startswith("NOT PROVEN")
     assert found["level"] == "contradicted"
     assert not found["private"]
+
+
+def test_the_limit_of_a_loss_is_that_of_its_counts(tmp_path):
+    X = np.random.default_rng(0).integers(0, 2, (300, 5))
+    settings = {"epsilon": 1.0, "delta": 1e-5, "bounds": Bounds(0, 1), "max_count": 9}
+    fitted = SparsePoissonRegressor(**settings).fit(X, X[:, 0])
+    PublishedModel.from_estimator(fitted).save(tmp_path / "m")
+    assert run("verify", tmp_path / "m").exit_code == 0
+    path = changed(tmp_path, lambda c: c["privacy"]["loss"].update(limit=5))
+    result = run("verify", path)
+    assert result.exit_code == 1
+    assert "another limit of counts" in " ".join(result.output.split())
 
 
 def test_a_name_that_stands_twice_is_refused(made):

@@ -6,7 +6,7 @@ from scipy.sparse import csc_array, csr_array
 
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
-from sparsedp.losses import Logistic, Multinomial, Squared
+from sparsedp.losses import Huber, Logistic, Multinomial, Squared
 from sparsedp.mechanisms.walk.lazy import scores_along
 from sparsedp.sets import L1Ball
 from sparsedp.solvers.frank_wolfe.vertex_walk import VertexWalk
@@ -53,3 +53,14 @@ def test_scores_along_a_walk_are_those_of_the_plain_loop(loss, layout, intercept
         # Entries, derivatives and with them margins are off by half a unit of 2^-14 or so.
         np.testing.assert_allclose(scores, walk.scores(), atol=N * 20 * 2.0**-14)
         walk.advance(int(vertex))
+
+
+def test_the_kernel_takes_no_loss_whose_residuals_end_before_the_bound():
+    # A published calibration declares a bound of one, whatever the loss. Clipped to that, residuals
+    # of Huber's loss would be those of the squared one.
+    data = records("squared", "dense", True)
+    how = {"clip": 0.5, "bound": 1.0, "mode": "auto"}
+    walk = L1Ball(20.0), np.full(3, 0.5), (data.n_columns,)
+    assert VertexWalk(data, Squared(), *walk, **how).compact() is not None
+    assert VertexWalk(data, Huber(0.25), *walk, **how).compact() is None
+    assert VertexWalk(data, Huber(1.0), *walk, **how).compact() is not None

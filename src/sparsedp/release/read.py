@@ -84,6 +84,7 @@ def _fields(document: Json, where: str) -> Fields:
     need(
         content["classes"] == target.get("classes"), "classes and the classes of the target differ"
     )
+    _check_limits(task, target)
     n_outputs = 1 if classes is None or len(classes) == 2 else len(classes)
     intercept, n_features = content["intercept"], content["n_features"]
     if not are_numbers(intercept, n_outputs):
@@ -117,6 +118,16 @@ def _classes(task: str, classes: Json) -> tuple[Label, ...] | None:
         "classes must be distinct texts or numbers",
     )
     return tuple(labels)
+
+
+def _check_limits(task: str, target: Target) -> None:
+    """Predictions of numbers lie within limits; those of counts are logarithms up to theirs."""
+    if task not in ("linear", "count"):
+        return
+    lower, upper = target.get("lower"), target.get("upper")
+    if lower is None or upper is None or not lower < upper:
+        raise NotAModel(f"a {task} model has a target with a lower limit below an upper one")
+    need(task == "linear" or (lower == 0 and upper >= 1), "counts have limits from 0 to 1 or more")
 
 
 def _features(items: Json, n_features: int, n_outputs: int) -> tuple[Feature, ...]:

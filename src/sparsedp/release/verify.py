@@ -15,7 +15,7 @@ import numpy as np
 
 from sparsedp import solvers
 from sparsedp.data.files.opened import parse_json, read_text
-from sparsedp.losses import from_record
+from sparsedp.losses import Poisson, from_record
 from sparsedp.privacy.ledger import Ledger, LedgerError, Receipt
 from sparsedp.privacy.public import PublicFacts
 from sparsedp.privacy.schedule import PublishedSchedule
@@ -123,8 +123,11 @@ def _consistent(model: PublishedModel) -> list[str]:
     if record["model"]["n_features"] != model.n_features:
         found.append("Model and record differ in the number of features.")
     try:
-        if from_record(record["loss"]).task != model.task:
+        loss = from_record(record["loss"])
+        if loss.task != model.task:
             found.append("The loss in the record does not belong to this kind of model.")
+        elif isinstance(loss, Poisson) and loss.limit != model.target.get("upper"):
+            found.append("The loss in the record has another limit of counts than the target.")
     except ValueError:
         found.append("The record names a loss that does not exist, or not with these settings.")
     if record["calibration"] == "sound" and _mentions(record["solver"], "published"):

@@ -78,6 +78,10 @@ class VertexWalk:
             return None
         if self._data.n_columns * n_outputs > MOST_ENTRIES:
             return None
+        # The kernel clips to the reach alone: a loss whose residuals end earlier, such as Huber's
+        # beside the bound of a published calibration, would not be the one that it minimizes.
+        if isinstance(loss, Lipschitz) and loss.lipschitz < reach:
+            return None
         columns = compact_columns(self._data)
         if columns is None:
             return None

@@ -78,9 +78,9 @@ class VertexWalk:
             return None
         if self._data.n_columns * n_outputs > MOST_ENTRIES:
             return None
-        # The kernel clips to the reach alone: a loss whose residuals end earlier, such as Huber's
+        # The kernel clips to the bound alone: a loss whose residuals end earlier, such as Huber's
         # beside the bound of a published calibration, would not be the one that it minimizes.
-        if isinstance(loss, Lipschitz) and loss.lipschitz < reach:
+        if isinstance(loss, Lipschitz) and loss.lipschitz < bound:
             return None
         columns = compact_columns(self._data)
         if columns is None:

@@ -14,7 +14,7 @@ MUTANTS = [
     Mutant(GRID, "    if estimator.ledger is not None:", "    if False:", TESTS),
     Mutant(
         GRID,
-        "if not isinstance(estimator, SparseLogisticRegression | SparseLinearRegression):",
+        "if not isinstance(estimator, ours):",
         "if False:",
         TESTS,
     ),

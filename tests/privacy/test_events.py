@@ -78,6 +78,24 @@ def test_a_kind_is_read_as_it_was_written(name):
     assert set(event.costs) <= set(STORED[name])
 
 
+@pytest.mark.parametrize(
+    ("name", "change", "neighbors"),
+    [
+        ("PureMinima", {"rate": 80.0}, "add_remove"),
+        ("PureMinima", {"ratio": 10.0}, "add_remove"),
+        ("PureMinima", {"rounding_epsilon": 0.05}, "add_remove"),
+        ("PureMinima", {}, "replace_one"),  # twice the shift by the same linear term
+        ("LaplaceVotes", {"scale": 0.04}, "add_remove"),
+    ],
+)
+def test_no_release_costs_less_than_its_noise(name, change, neighbors):
+    calibration = "published" if name in PUBLISHED else "sound"
+    honest = {"name": "x", "event": name, **STORED[name]}
+    assert recounted_epsilon([honest], 1e-6, "add_remove", calibration) > 0
+    with pytest.raises(ValueError, match="cost less than"):
+        recounted_epsilon([honest | change], 1e-6, neighbors, calibration)
+
+
 @pytest.mark.parametrize("name", STORED)
 def test_a_text_where_a_number_belongs_proves_nothing(name):
     # Some such lists ended in a TypeError instead of a verdict.

@@ -53,7 +53,9 @@ class LaplaceVotes:
         return Cost(pure=((self.epsilon, 1),))
 
     def contradiction(self, claim: Claim) -> str | None:
-        """A record that says "sound" has no published noise."""
+        """A record that says "sound" has no published noise; nor do votes cost less than theirs."""
+        if 2 * self.count > self.epsilon * self.scale * (1 + 1e-9):
+            return "votes are said to cost less than their noise does"
         return not_sound(claim)
 
     def needed(self, public: PublicFacts) -> float:

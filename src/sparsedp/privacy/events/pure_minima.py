@@ -160,7 +160,11 @@ class PureMinima:
         return Cost(pure=((self.epsilon, self.count),))
 
     def contradiction(self, claim: Claim) -> str | None:
-        """Any record may list them."""
+        """A minimum costs what its linear term costs, and the log-determinant of any shape."""
+        reach = 1 if claim.neighbors == "add_remove" else 2
+        least = reach * self.rate + math.log1p(self.ratio) + self.rounding_epsilon
+        if least > self.epsilon * (1 + 1e-9):  # both are sums in floating point
+            return "a minimum is said to cost less than its noise does for these neighbors"
         return None
 
     def needed(self, public: PublicFacts) -> float:

@@ -567,6 +567,8 @@ def test_counts_go_all_the_way(tmp_path):
     rows = [",".join(map(str, [*x, n])) for x, n in zip(X.tolist(), visits.tolist(), strict=True)]
     data.write_text("\n".join(["a,b,c,visits", *rows]))
     how = ("--target", "visits", "--task", "count", "--bounds", "0,1", "--seed", "1", *PRIVACY)
+    huber = (*how, "--target-bounds", "0,9", "--loss", "huber", "-o", model)
+    assert "--loss huber is for a regression" in refused("fit", data, *huber)
     assert "--target-bounds 0,MAX" in refused(
         "fit", data, *how, "--target-bounds", "2,9", "-o", model
     )

@@ -232,6 +232,8 @@ def _estimator(
         SparsePoissonRegressor,
     )
 
+    if task != "regression" and given.get("loss", "squared") != "squared":
+        raise ValueError(f"--loss {given['loss']} is for a regression, and this is a {task}")
     if task == "count":
         estimator = SparsePoissonRegressor(max_count=declared.largest_count())
     elif task == "regression":

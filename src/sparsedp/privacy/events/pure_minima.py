@@ -161,8 +161,8 @@ class PureMinima:
 
     def contradiction(self, claim: Claim) -> str | None:
         """A minimum costs what its linear term costs, and the log-determinant of any shape."""
-        reach = 1 if claim.neighbors == "add_remove" else 2
-        least = reach * self.rate + math.log1p(self.ratio) + self.rounding_epsilon
+        shift = 1 if claim.neighbors == "add_remove" else 2  # of the gradient, in its bounds
+        least = shift * self.rate + math.log1p(self.ratio) + self.rounding_epsilon
         if least > self.epsilon * (1 + 1e-9):  # both are sums in floating point
             return "a minimum is said to cost less than its noise does for these neighbors"
         return None

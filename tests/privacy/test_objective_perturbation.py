@@ -40,7 +40,7 @@ from sparsedp.privacy.events import event_from_dict
 from sparsedp.solvers import ObjectivePerturbation, Sparsifier
 from sparsedp.solvers.objective import regularized
 from sparsedp.solvers.objective.regularized import RegularizedObjective
-from tests.cases import LOSSES, public_facts, random_table
+from tests.cases import LOSSES, public_facts, random_table, taken_by
 from tests.privacy.test_every_solver import movements
 from tests.solved import recorded, solved
 
@@ -265,7 +265,7 @@ def objective_of(loss, l1=0.0, clip=0.5, n=150, seed=3):
 class TestMinimum:
     @pytest.mark.parametrize("newton_steps", [0, 100])
     @pytest.mark.parametrize("l1", [0.0, 4.0])
-    @pytest.mark.parametrize("loss", LOSSES)
+    @pytest.mark.parametrize("loss", taken_by("objective_perturbation"))
     def test_certificate(self, loss, l1, newton_steps, monkeypatch):
         """With Newton's method, and with nothing but the method of guaranteed rate."""
         monkeypatch.setattr(regularized, "MOST_NEWTON_STEPS", newton_steps)
@@ -279,7 +279,7 @@ class TestMinimum:
         assert (np.abs(gradient) <= penalty + 1e-7)[w == 0].all()
         assert (w == 0).any() == (l1 > 0)
 
-    @pytest.mark.parametrize("loss", LOSSES)
+    @pytest.mark.parametrize("loss", taken_by("objective_perturbation"))
     def test_declared_bounds_hold(self, loss):
         """Gradient and curvature of single records, at many weights (seed 9)."""
         random = np.random.default_rng(9)
@@ -298,7 +298,7 @@ class TestMinimum:
             objective_of("logistic").minimum(np.zeros(7), 0.1, 1e-30)
 
     @pytest.mark.parametrize("neighbors", ["add_remove", "replace_one"])
-    @pytest.mark.parametrize("loss", LOSSES)
+    @pytest.mark.parametrize("loss", taken_by("objective_perturbation"))
     def test_declared_gradient_is_attained(self, loss, neighbors):
         # The records that are moved sit at corners: the longest rows, which count in full only so.
         worst = movements("", loss, neighbors, ObjectivePerturbation(row_norm=math.sqrt(7)))
@@ -348,7 +348,7 @@ class TestSolver:
         np.testing.assert_allclose(w, found[:7] - found[7:], atol=1e-5)
         assert 0 < np.count_nonzero(w[:-1]) < 6
 
-    @pytest.mark.parametrize("loss", LOSSES)
+    @pytest.mark.parametrize("loss", taken_by("objective_perturbation"))
     def test_huge_budgets_come_close_to_no_noise(self, loss):
         data = random_table(loss, 2000, 3).dataset()
         public = public_facts(loss, "add_remove", 0)

@@ -121,8 +121,10 @@ def _families(event: LinearTerm) -> list[Lines]:
                 return [_flat(1, mu, flat), _flat(2, mu / 2, flat)]
             case "multinomial":
                 return [_flat(others**2, mu, flat), _flat(2 * others, mu / 2, flat)]
-            case _:
+            case "log_cosh" | "any":
                 return [_flat(2, mu, flat), _flat(2, mu / math.sqrt(2), flat)]
+            case unknown:
+                raise ValueError(f"no cost is proven for the shape {unknown!r}")
     match event.shape:
         case "logistic":
             return [_joint(1, mu, event.ratio, ("logistic",))]
@@ -130,8 +132,10 @@ def _families(event: LinearTerm) -> list[Lines]:
             return [_flat(others, mu, flat)]
         case "log_cosh":
             return [_joint(2, mu, event.ratio, ("log_cosh",))]
-        case _:
+        case "any":
             return [_joint(2, mu, event.ratio, ("logistic", "log_cosh"))]
+        case unknown:
+            raise ValueError(f"no cost is proven for the shape {unknown!r}")
 
 
 def _flat(weight: float, mu: float, height: float) -> Lines:

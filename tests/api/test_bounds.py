@@ -64,6 +64,14 @@ def test_coerce_says_what_to_write(value):
         ({"lower": 2.0**41, "upper": 2.0**41 + 1}, "double precision"),
         ({"lower": 0, "upper": 1, "row_norm": 1e-51}, "change the unit"),
         ({"lower": 0, "upper": 1, "row_norm": 1e13}, "change the unit"),
+        ({"lower": 0, "upper": 1, "binary": "smoker"}, "binary=True"),
+        ({"lower": 0, "upper": 1, "binary": False}, "binary=True"),
+        ({"lower": 0, "upper": 1, "binary": ["smoker"]}, "'smoker', which is no feature"),
+        ({"lower": 0, "upper": 1, "binary": [-1]}, "no feature"),
+        ({"lower": 0, "upper": 1, "binary": [True, False]}, "no feature"),
+        ({"lower": 0, "upper": 1, "binary": [0.5]}, "no feature"),
+        ({"lower": [0, 0], "upper": 1, "binary": [2]}, "no feature"),
+        ({"lower": 0, "upper": 1, "features": ["a", "b"], "binary": ["c"]}, "'c', which is no"),
     ],
 )
 def test_promises_that_cannot_hold_are_refused(arguments, message):
@@ -159,8 +167,13 @@ def test_toml_round_trip(data):
     row_norm = None
     if data.draw(st.booleans()):
         lower, upper, row_norm = [-abs(v) for v in lower], [abs(v) + 1 for v in upper], 2.5
+    binary = data.draw(st.sampled_from([None, True]) | st.lists(st.integers(0, size - 1)))
     bounds = Bounds(
-        lower if per_feature else lower[0], upper if per_feature else upper[0], row_norm, features
+        lower if per_feature else lower[0],
+        upper if per_feature else upper[0],
+        row_norm,
+        features,
+        binary,
     )
     assert Bounds.from_toml(bounds.to_toml()) == bounds
 
@@ -194,6 +207,9 @@ def test_toml_fills_in_what_all_features_share(tmp_path):
         ("[features.a]\nlower = 0\nupper = 1\nunit = 'cm'", "not 'unit'"),
         ("[bounds]\nlower = [0]\nupper = 1\n[features.a]", "use one of both"),
         ("[bounds]\nlower = 0\nupper = 'x'", "must be a number"),
+        ("[bounds]\nlower = 0\nupper = 1\nbinary = 1", "binary=True"),
+        ("[bounds]\nlower = 0\nupper = 1\nbinary = [0]\n[features.a]", "true or false for 'a'"),
+        ("[features.a]\nlower = 0\nupper = 1\nbinary = 1", "true or false for 'a'"),
     ],
 )
 def test_toml_mistakes_are_named(text, message):
@@ -214,7 +230,31 @@ def test_a_million_features_with_scalar_bounds_cost_nothing():
     assert len(repr(Bounds(np.zeros(1_000_000), np.ones(1_000_000)))) < 200
 
 
+def test_binary_features_follow_their_columns():
+    bounds = Bounds(0, [120, 1, 1], features=["age", "smoker", "male"], binary=["male", "smoker"])
+    assert bounds == Bounds(0, [120, 1, 1], features=["age", "smoker", "male"], binary=[2, 1, 1])
+    assert bounds.binary == (1, 2)
+    assert bounds.aligned(3, ["male", "age", "smoker"]).binary == (0, 2)
+    assert bounds.of_features(np.array([2, 0]), 3).binary == (0,)
+    assert bounds.of_features(np.array([2, 1]), 3).binary is True
+    assert bounds.of_features(np.array([0]), 3).binary is None
+    assert bounds.binary_features(3).tolist() == [False, True, True]
+    assert pickle.loads(pickle.dumps(bounds)) == copy.deepcopy(bounds) == bounds
+    assert Bounds(0, 1, binary=[]) == Bounds(0, 1)
+    assert Bounds(0, 1, binary=[3]).aligned(4).binary == (3,)
+    with pytest.raises(ValueError, match="no feature"):
+        Bounds(0, 1, binary=[3]).aligned(3)
+
+
+def test_a_binary_feature_without_zero_is_none_in_sparse_data():
+    """Entries that a sparse matrix omits are zeros: a third value."""
+    assert Bounds(0, 1, binary=True).containing_zero().binary is True
+    assert Bounds(1, 2, binary=True).containing_zero().binary is None
+    assert Bounds([1, 0], 2, binary=True).containing_zero().binary == (1,)
+
+
 def test_repr():
+    assert repr(Bounds(0, 1, binary=[2])) == "Bounds(lower=0.0, upper=1.0, binary=(2,))"
     assert repr(Bounds(0, 1, row_norm=2)) == "Bounds(lower=0.0, upper=1.0, row_norm=2.0)"
     assert repr(NAMED).endswith("features=('age', 'score'))")
 

@@ -231,6 +231,8 @@ BROKEN = {
     "claims to be private": (put("privacy.private", True), "contradicts"),
     "claims to be infinite": (put("privacy.epsilon", "inf"), "contradicts"),
     "events": (put("privacy.events", [1]), "event"),
+    "binary by name": (put("privacy.bounds.binary", ["age"]), "list of positions"),
+    "binary before the first": (put("privacy.bounds.binary", [-1]), "list of positions"),
 }
 
 

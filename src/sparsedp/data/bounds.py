@@ -3,14 +3,17 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sparsedp.data import bounds_toml
 from sparsedp.data.bounds_check import (
+    Binary,
     Entries,
     check_limits,
+    checked_binary,
     checked_entries,
     checked_names,
     checked_row_norm,
@@ -41,11 +44,17 @@ class Bounds:
         1e12.
     features : sequence of str, optional
         Names of the features, for data with named columns: bounds then go by name.
+    binary : True or sequence of str or int, optional
+        Features that hold only their lower and their upper bound (0/1 columns, indicators of
+        categories): names, positions, or True for all. Their coefficients are then those of a
+        plain linear model.
 
     Notes
     -----
     *Privacy.* Bounds set the noise and are part of every release. They must come from knowledge
-    of the domain (an age is at most 120), never from the data at hand.
+    of the domain (an age is at most 120), never from the data at hand. The guarantee rests on
+    `lower`, `upper` and `row_norm` alone: a value between the bounds of a binary feature is used
+    as it is.
 
     Examples
     --------
@@ -59,6 +68,7 @@ class Bounds:
     upper: Entries
     row_norm: float | None = None
     features: tuple[str, ...] | None = None
+    binary: Binary | None = None
 
     def __init__(
         self,
@@ -66,6 +76,7 @@ class Bounds:
         upper: ArrayLike,
         row_norm: float | None = None,
         features: Iterable[Label] | None = None,
+        binary: Literal[True] | Iterable[Label] | None = None,
     ) -> None:
         lower, upper = checked_entries(lower, "lower"), checked_entries(upper, "upper")
         names = None if features is None else checked_names(features)
@@ -82,9 +93,14 @@ class Bounds:
         check_limits(np.atleast_1d(lower), np.atleast_1d(upper), names)
         if row_norm is not None:
             row_norm = checked_row_norm(row_norm, lower, upper)
-        for name, value in zip(
-            ("lower", "upper", "row_norm", "features"), (lower, upper, row_norm, names), strict=True
-        ):
+        binary = checked_binary(binary, names, next(iter(lengths), None))
+        for name, value in {
+            "lower": lower,
+            "upper": upper,
+            "row_norm": row_norm,
+            "features": names,
+            "binary": binary,
+        }.items():
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
@@ -93,6 +109,8 @@ class Bounds:
             parts.append(f"row_norm={self.row_norm!r}")
         if self.features is not None:
             parts.append(f"features={_short(self.features)}")
+        if self.binary is not None:
+            parts.append(f"binary={_short(self.binary)}")
         return f"Bounds({', '.join(parts)})"
 
     @classmethod
@@ -130,6 +148,7 @@ class Bounds:
                 f"Bounds are declared for {len(self.lower)} features, the data have {n_features}: "
                 "declare one lower and upper per feature, or scalars for all."
             )
+        checked_binary(self.binary, None, n_features)
         return self
 
     def _by_name(self, names: tuple[str, ...]) -> "Bounds":
@@ -144,8 +163,7 @@ class Bounds:
         if absent:
             raise ValueError(f"Bounds name {some_names(absent)}, which the data do not have.")
         order = [position[name] for name in names]
-        lower, upper = self.arrays(len(order))
-        return replace(self, lower=lower[order], upper=upper[order], features=names)
+        return self.of_features(np.array(order, dtype=np.intp), len(order))
 
     def arrays(self, n_features: int) -> tuple[Array, Array]:
         """Return lower and upper as read-only arrays, one entry per feature (scalars: no copy)."""
@@ -156,14 +174,40 @@ class Bounds:
         )
 
     def containing_zero(self) -> "Bounds":
-        """Extend every interval to contain zero: entries that a sparse matrix omits are zeros."""
-        return replace(self, lower=np.minimum(self.lower, 0), upper=np.maximum(self.upper, 0))
+        """Extend every interval to contain zero: entries that a sparse matrix omits are zeros.
+
+        A binary feature that held two other values is then none any more.
+        """
+        lower, upper = np.minimum(self.lower, 0), np.maximum(self.upper, 0)
+        binary = self.binary
+        if binary is not None:
+            same = np.equal(lower, self.lower) & np.equal(upper, self.upper)
+            if same.ndim == 0:
+                binary = binary if same else None
+            else:
+                binary = np.flatnonzero(same & self.binary_features(len(same))).tolist()
+        return replace(self, lower=lower, upper=upper, binary=binary)
+
+    def binary_features(self, n_features: int) -> NDArray[np.bool_]:
+        """Which features hold only their two bounds, by declaration."""
+        if self.binary is None or self.binary is True:
+            return np.broadcast_to(self.binary is True, (n_features,))
+        chosen = np.zeros(n_features, dtype=np.bool_)
+        self.aligned(n_features)
+        chosen[list(self.binary)] = True
+        return chosen
 
     def of_features(self, indices: NDArray[np.intp], n_features: int) -> "Bounds":
         """Return the bounds of some of the features, in this order."""
         lower, upper = self.arrays(n_features)
         names = None if self.features is None else [self.features[j] for j in indices]
-        return Bounds(lower[indices], upper[indices], row_norm=self.row_norm, features=names)
+        return Bounds(
+            lower[indices],
+            upper[indices],
+            row_norm=self.row_norm,
+            features=names,
+            binary=np.flatnonzero(self.binary_features(n_features)[indices]).tolist(),
+        )
 
     def unit_map(self, n_features: int, *, centered: bool) -> "UnitMap":
         """Return the map of the box to [-1, 1].
@@ -186,7 +230,7 @@ class Bounds:
     def to_toml(self) -> str:
         """Write the promises as TOML, with a table per feature when features have names."""
         lower, upper = np.asarray(self.lower).tolist(), np.asarray(self.upper).tolist()
-        return bounds_toml.written(lower, upper, self.row_norm, self.features)
+        return bounds_toml.written(lower, upper, self.row_norm, self.features, self.binary)
 
     @classmethod
     def from_toml(cls, source: str | Path) -> "Bounds":

@@ -1,6 +1,7 @@
 """Checks of declared bounds: finite, ordered, and within what arithmetic carries."""
 
 from collections.abc import Iterable
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,6 +11,9 @@ from sparsedp.data.storage import Array
 
 Entries = float | tuple[float, ...]
 
+Binary = Literal[True] | tuple[int, ...]
+"""Features that hold only their two bounds: all of them, or their positions in ascending order."""
+
 NARROWEST, WIDEST = 1e-50, 1e50
 """Widths of intervals lie between these, bounds within the latter: fourth powers of widths and of
 their inverses, and sums of these over all records, are then ordinary doubles (summation.md)."""
@@ -17,6 +21,11 @@ their inverses, and sums of these over all records, are then ordinary doubles (s
 LONGEST_ROW = 1e12
 """Row norms lie between the narrowest width and this: beside longer rows the constant column is
 lost, and the gate would let in only a few thousand records (summation.md)."""
+
+HOW_BINARY = (
+    "Write binary=True if every feature holds only its lower and its upper bound, else names "
+    "(binary=['smoker'], with features=[...]) or positions (binary=[0, 3])."
+)
 
 FINEST = 2.0**-40
 """Least width of an interval, over its largest absolute bound: below, values are not told apart."""
@@ -43,6 +52,30 @@ def checked_names(features: Iterable[Label]) -> tuple[str, ...]:
     if len(set(names)) != len(names):
         raise ValueError("Feature names must differ from each other.")
     return names
+
+
+def checked_binary(
+    value: object, names: tuple[str, ...] | None, n_features: int | None
+) -> Binary | None:
+    """Features given by name or position, as positions; None if there are none.
+
+    All of a known number of features are True, so that equal promises have one form.
+    """
+    if value is None or value is True:
+        return value
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise ValueError(HOW_BINARY)
+    place = {name: j for j, name in enumerate(names or ())}
+    found = set()
+    for entry in value:
+        whole = isinstance(entry, int | np.integer) and not isinstance(entry, bool)
+        j = int(entry) if whole else place.get(entry, -1) if isinstance(entry, str) else -1
+        if j < 0 or (n_features is not None and j >= n_features):
+            raise ValueError(f"binary has {entry!r:.60}, which is no feature. {HOW_BINARY}")
+        found.add(j)
+    if len(found) == n_features:
+        return True
+    return tuple(sorted(found)) or None
 
 
 def check_limits(lower: Array, upper: Array, names: tuple[str, ...] | None) -> None:

@@ -22,6 +22,8 @@ class Limits(TypedDict):
     lower: float | list[float]
     upper: float | list[float]
     row_norm: NotRequired[float]
+    features: NotRequired[list[str]]
+    binary: NotRequired[bool | list[int]]
 
 
 class Target(TypedDict, total=False):

@@ -9,6 +9,7 @@ from sparsedp.release.checks import (
     checked_object,
     is_finite,
     is_number,
+    is_whole,
     need,
 )
 from sparsedp.release.document import Json, Object, Record, Target
@@ -96,6 +97,12 @@ def _check_described(record: Record) -> None:
             f"privacy.bounds.{key} must be a finite number or a list of them",
         )
     need(is_number(bounds.get("row_norm", 1)), "privacy.bounds.row_norm must be a number")
+    binary = bounds.get("binary", True)
+    need(
+        binary is True
+        or (isinstance(binary, list) and all(is_whole(j) and j >= 0 for j in binary)),
+        "privacy.bounds.binary must be true or a list of positions",
+    )
     for key in ("solver", "loss"):
         need(isinstance(record[key].get("name"), str), f"privacy.{key} has no name")
     need(

@@ -174,11 +174,12 @@ class Declaration:
         if unknown:
             raise ValueError(f"{self.where} has limits for {_some(unknown)}: no such feature")
         indicator = {"lower": 0.0, "upper": 1.0}
-        declared = {
+        categories = {
             f"{column}={value}": indicator
             for column, values in self.categories.items()
             for value in values
-        } | self.limits
+        }
+        declared = categories | self.limits
         table = [{**self.shared, **declared.get(name, {})} for name in feature_names]
         missing = [
             name
@@ -195,6 +196,9 @@ class Declaration:
             [row["upper"] for row in table],
             row_norm=norm,
             features=tuple(feature_names),
+            binary=[
+                name for name in feature_names if name in categories and name not in self.limits
+            ],
         )
 
     def to_toml(self) -> str:

@@ -21,6 +21,7 @@ EVENTS = ("tests/privacy/test_events.py",)
 ACCOUNTING = ("tests/privacy/test_accounting.py",)
 MINIMA = ("tests/privacy/test_accounting.py::test_every_minimum_and_its_rounding_count",)
 PERTURBED = ("tests/privacy/test_objective_perturbation.py",)
+PEOPLE = ("tests/solvers/test_objective_people.py",)
 CALIBRATION = ("tests/privacy/test_calibration.py",)
 TUNING = ("tests/privacy/test_tuning.py",)
 
@@ -70,22 +71,32 @@ MUTANTS = [
     ),
     Mutant(
         OBJECTIVE,
-        "return (n_outputs - 1) * math.log1p(2 * ratio / n_outputs)",
+        "return corners * math.log1p(2 * ratio / (n_outputs * rows_per_unit))",
         "return 0.0",
         ("tests/privacy/test_accounting.py::test_the_determinant_of_several_classes_is_paid_for",),
     ),
     Mutant(
         OBJECTIVE,
-        'return [_joint(2, mu, event.ratio, ("log_cosh",))]',
-        'return [_joint(1, mu, event.ratio, ("log_cosh",))]',
+        'return [_joint(2 * rows, mu, ratio, ("log_cosh",), several=several)]',
+        'return [_joint(rows, mu, ratio, ("log_cosh",), several=several)]',
         PERTURBED,
     ),
     Mutant(
         OBJECTIVE,
-        "return [_flat(1, mu, flat), _flat(2, mu / 2, flat)]",
-        "return [_flat(1, mu / 2, flat)]",
+        "return [_flat(rows**2, mu, flat), _flat(2 * rows, mu / 2, flat)]",
+        "return [_flat(rows**2, mu / 2, flat)]",
         PERTURBED,
     ),
+    # A person with several rows.
+    Mutant(OBJECTIVE, "several = rows > 1", "several = False", PEOPLE),
+    Mutant(OBJECTIVE, "[_flat(rows**2, mu, flat),", "[_flat(rows, mu, flat),", PEOPLE),
+    Mutant(OBJECTIVE, "pairs = 2 * rows**2", "pairs = 2", PEOPLE),
+    Mutant(OBJECTIVE, "return rows_per_unit * math", "return math", PEOPLE),
+    Mutant(
+        OBJECTIVE, "corners = rows * (event.n_outputs - 1)", "corners = event.n_outputs - 1", PEOPLE
+    ),
+    Mutant(MINIMUM, "        if self.rows_per_unit == 1:", "        if True:", PEOPLE),
+    Mutant(PURE, "self.n_outputs, self.rows_per_unit)", "self.n_outputs, 1)", PEOPLE),
     Mutant(CALIBRATE, "        if found <= delta:", "        if found <= 2 * delta:", CALIBRATION),
     Mutant(
         PURE,

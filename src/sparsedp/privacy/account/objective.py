@@ -3,6 +3,8 @@
 A random linear term is added to a strongly convex objective and the minimum is published. The
 privacy loss of the exact minimum is at most the largest, over what a record's gradient can be,
 of a log-determinant plus the loss of a Gaussian shift (proof: solvers/objective/objective.md).
+Where a unit of protection is a person with several rows, any of these may count, and add up to
+more than one row's determinant (the same note, *People*).
 """
 
 import math
@@ -56,6 +58,11 @@ class LinearTerm(Protocol):
         """Classes of a multinomial loss."""
         ...
 
+    @property
+    def rows_per_unit(self) -> int:
+        """Most rows of one unit of protection; their weights add up to at most one."""
+        ...
+
 
 class Lines(NamedTuple):
     """Losses ``height + q^2 / 2 + q z``, the largest of which counts, for one Gaussian z.
@@ -91,8 +98,10 @@ def minimum_atoms(event: LinearTerm, tail: float) -> Atoms:
     return Atoms(losses, np.maximum(masses, 0.0), float(survival[-1]))
 
 
-def pure_determinant(ratio: float, shape: str, n_outputs: int) -> float:
-    """Largest log-determinant that one record adds, whatever its gradient.
+def pure_determinant(
+    ratio: float, shape: str, n_outputs: int, rows_per_unit: int | None = 1
+) -> float:
+    """Largest log-determinant that one unit of protection adds, whatever its gradient.
 
     Parameters
     ----------
@@ -102,38 +111,50 @@ def pure_determinant(ratio: float, shape: str, n_outputs: int) -> float:
         As in events/perturbed_minimum.py.
     n_outputs : int
         Classes of a multinomial loss.
+    rows_per_unit : int or None
+        Most rows of one unit, whose weights add up to at most one; None for any number.
     """
+    # As many eigenvalues as rows (times K - 1); for a given sum of them the determinant is largest
+    # where all are the same. For any number of rows it is at most the sum itself.
     if shape == "multinomial":
-        # K - 1 eigenvalues; together at most (1 - 1/K) row^2, the largest of them row^2 / 2.
-        return (n_outputs - 1) * math.log1p(2 * ratio / n_outputs)
-    return math.log1p(ratio)
+        # The sum is at most (1 - 1/K) row^2, the largest of them row^2 / 2.
+        if rows_per_unit is None:
+            return 2 * (1 - 1 / n_outputs) * ratio
+        corners = rows_per_unit * (n_outputs - 1)
+        return corners * math.log1p(2 * ratio / (n_outputs * rows_per_unit))
+    if rows_per_unit is None:
+        return ratio
+    return rows_per_unit * math.log1p(ratio / rows_per_unit)
 
 
 def _families(event: LinearTerm) -> list[Lines]:
-    """Which losses are possible, by the shape of the loss and the neighbor relation."""
-    mu, flat = event.mu, pure_determinant(event.ratio, event.shape, event.n_outputs) + SLACK
-    others = event.n_outputs - 1
+    """Which losses are possible, by the shape of the loss, the neighbor relation and the unit."""
+    mu, ratio, rows = event.mu, event.ratio, event.rows_per_unit
+    flat = pure_determinant(ratio, event.shape, event.n_outputs, rows) + SLACK
+    corners = rows * (event.n_outputs - 1)  # of what a unit's gradient can be, several classes
     if event.neighbors == "replace_one":
-        # The replaced record adds its own Gaussian shift; mu is the shift when both are largest
-        # and opposite. The log-determinant of the new record only helps and is left out.
+        # The replaced unit adds its own Gaussian shift; mu is the shift when both are largest
+        # and opposite. The log-determinant of the new one only helps and is left out.
         match event.shape:
             case "logistic":
-                return [_flat(1, mu, flat), _flat(2, mu / 2, flat)]
+                return [_flat(rows**2, mu, flat), _flat(2 * rows, mu / 2, flat)]
             case "multinomial":
-                return [_flat(others**2, mu, flat), _flat(2 * others, mu / 2, flat)]
+                return [_flat(corners**2, mu, flat), _flat(2 * corners, mu / 2, flat)]
             case "log_cosh" | "any":
-                return [_flat(2, mu, flat), _flat(2, mu / math.sqrt(2), flat)]
+                pairs = 2 * rows**2
+                return [_flat(pairs, mu, flat), _flat(pairs, mu / math.sqrt(2), flat)]
             case unknown:
                 raise ValueError(f"no cost is proven for the shape {unknown!r}")
+    several = rows > 1
     match event.shape:
         case "logistic":
-            return [_joint(1, mu, event.ratio, ("logistic",))]
+            return [_joint(rows, mu, ratio, ("logistic",), several=several)]
         case "multinomial":
-            return [_flat(others, mu, flat)]
+            return [_flat(corners, mu, flat)]
         case "log_cosh":
-            return [_joint(2, mu, event.ratio, ("log_cosh",))]
+            return [_joint(2 * rows, mu, ratio, ("log_cosh",), several=several)]
         case "any":
-            return [_joint(2, mu, event.ratio, ("logistic", "log_cosh"))]
+            return [_joint(2 * rows, mu, ratio, ("logistic", "log_cosh"), several=several)]
         case unknown:
             raise ValueError(f"no cost is proven for the shape {unknown!r}")
 
@@ -143,12 +164,14 @@ def _flat(weight: float, mu: float, height: float) -> Lines:
     return Lines(weight, np.array([0.0, mu]), np.array([height, height]))
 
 
-def _joint(weight: float, mu: float, ratio: float, shapes: tuple[str, ...]) -> Lines:
+def _joint(
+    weight: float, mu: float, ratio: float, shapes: tuple[str, ...], *, several: bool
+) -> Lines:
     """Curvature that vanishes as the gradient grows, by a piecewise linear majorant.
 
-    The log-determinant is concave in the size t of the gradient: its tangents at the nodes lie
-    above it, the Gaussian part is convex, so the largest loss is at a node or where two tangents
-    meet.
+    The log-determinant, or with ``several`` rows the trace that bounds it, is concave in the size t
+    of the gradient: its tangents at the nodes lie above it, the Gaussian part is convex, so the
+    largest loss is at a node or where two tangents meet.
     """
     t = np.linspace(0.0, 1.0, N_TANGENTS + 1)
     places, heights = [], []
@@ -159,8 +182,11 @@ def _joint(weight: float, mu: float, ratio: float, shapes: tuple[str, ...]) -> L
             curvature, slope = 4 * s * (1 - s), 4 * (1 - 2 * s)
         else:  # log-cosh: f'' = 1 - f'^2
             curvature, slope = (1 - t) * (1 + t), -2 * t
-        value = np.log1p(ratio * curvature)
-        slope = ratio * slope / (1 + ratio * curvature)
+        if several:
+            value, slope = ratio * curvature, ratio * slope
+        else:
+            value = np.log1p(ratio * curvature)
+            slope = ratio * slope / (1 + ratio * curvature)
         fall = slope[:-1] - slope[1:]  # positive, or zero where the curvature is constant
         step = (np.diff(value) - slope[1:] * np.diff(t)) / np.where(fall > 0, fall, 1.0)
         step = np.clip(step, 0.0, np.diff(t))

@@ -18,6 +18,9 @@ from sparsedp.privacy.plain import Plain
 from sparsedp.privacy.public import PublicFacts
 from sparsedp.privacy.schedule import check_share
 
+MOST_ROWS = 1_000_000
+"""Of a person: what more of them would cost has never been compared with anything."""
+
 
 @dataclass(frozen=True)
 class Minimize:
@@ -38,6 +41,8 @@ class Minimize:
         Part of the budget, relative to the other requests that have a share.
     name : str, default="minimize"
         How the ledger calls it; unique within a schedule.
+    rows_per_unit : int, default=1
+        Most rows that the person who is protected can have; 1 where a row is.
     """
 
     regularization: float | None
@@ -46,11 +51,13 @@ class Minimize:
     n_outputs: int = 1
     share: float = 1.0
     name: str = "minimize"
+    rows_per_unit: int = 1
 
     becomes: ClassVar[str] = "PerturbedMinimum"
 
     def __post_init__(self) -> None:
         check_share(self.name, self.share)
+        check_rows(self.rows_per_unit)
         if self.regularization is not None:
             check_regularization(self.name, self.regularization)
 
@@ -67,7 +74,7 @@ class Minimize:
     def at_scale(self, scale: Scale) -> "PerturbedMinimum":
         """The linear term gets its part of mu; the regularization may have been left to us."""
         part = math.sqrt(self.share / scale.total_share)
-        rest, shape, n_outputs = scale.rest, self.shape, self.n_outputs
+        rest, shape, n_outputs, rows = scale.rest, self.shape, self.n_outputs, self.rows_per_unit
         if self.regularization is None:
             # Under add/remove a curvature that vanishes with the largest gradient costs nothing up
             # to about a quarter of epsilon (objective.md); otherwise it costs what it is.
@@ -77,13 +84,14 @@ class Minimize:
                 ratio *= n_outputs / (2 * (n_outputs - 1))
         else:
             ratio = 1 / self.regularization
-        if pure_determinant(ratio, shape, n_outputs) > 0.9 * rest:
+        if pure_determinant(ratio, shape, n_outputs, rows) > 0.9 * rest:
+            enough = n_outputs / math.expm1(rest) if rows == 1 else min(n_outputs, 2) / rest
             raise ValueError(
                 f"regularization={self.regularization} is too little for epsilon={rest:g}: no "
-                f"noise is enough. Take None, or more than {1.2 * n_outputs / math.expm1(rest):.3g}"
+                f"noise is enough. Take None, or more than {1.2 * enough:.3g}"
             )
         mu, rounding = part * scale.mu, ROUNDING * part * scale.mu
-        return PerturbedMinimum(mu, ratio, shape, self.neighbors, rounding, n_outputs)
+        return PerturbedMinimum(mu, ratio, shape, self.neighbors, rounding, n_outputs, rows)
 
     def at_rho(self, rho: float) -> "PerturbedMinimum":
         """Refused: no concentrated cost is known."""
@@ -137,6 +145,9 @@ class PerturbedMinimum:
         Cost of the Gaussian noise that covers an inexact minimum and floating point.
     n_outputs : int
         Classes of a multinomial loss.
+    rows_per_unit : int
+        Most rows with which a person, whose weights add up to at most one, can enter. 1, and not
+        stored, where a row is protected or one row of each person.
     """
 
     mu: float
@@ -145,6 +156,7 @@ class PerturbedMinimum:
     neighbors: str
     rounding_mu: float
     n_outputs: int = 1
+    rows_per_unit: int = 1
 
     stored_as: ClassVar[str] = "PerturbedMinimum"
     costs: ClassVar[tuple[str, ...]] = ("mu", "rounding_mu")
@@ -156,6 +168,7 @@ class PerturbedMinimum:
             raise ValueError(f"unknown shape of a loss: {self.shape!r}")
         if (self.shape == "multinomial") != (self.n_outputs > 1):
             raise ValueError(f"{self.shape} does not go with {self.n_outputs} outputs")
+        check_rows(self.rows_per_unit)
 
     def atoms(self, tail: float) -> Atoms:
         """Privacy loss of the exact minimum."""
@@ -182,8 +195,8 @@ class PerturbedMinimum:
             kind="minimum of an objective with a Gaussian linear term",
             count=None,
             cost=f"mu = {self.mu:.4g}, curvature ratio {self.ratio:.4g}",
-            meaning=f"linear term with noise of {1 / self.mu:.4g} times what one record can add "
-            "to the gradient",
+            meaning=f"linear term with noise of {1 / self.mu:.4g} times what one "
+            f"{'record' if self.rows_per_unit == 1 else 'person'} can add to the gradient",
         )
 
     def plan(self, public: PublicFacts) -> Plan:
@@ -192,7 +205,10 @@ class PerturbedMinimum:
 
     def to_dict(self) -> Plain:
         """Plain data, ready for JSON."""
-        return {"event": self.stored_as, **asdict(self)}
+        stored = {"event": self.stored_as, **asdict(self)}
+        if self.rows_per_unit == 1:
+            del stored["rows_per_unit"]  # files of before there were people mean this
+        return stored
 
 
 def linear_term(scale: float) -> Plan:
@@ -212,3 +228,11 @@ def check_regularization(name: str, regularization: float) -> None:
         raise ValueError(
             f"{name}: regularization must be a positive number, got {regularization!r}"
         )
+
+
+def check_rows(rows_per_unit: int) -> None:
+    """Raise unless a unit of protection can have this many rows."""
+    if isinstance(rows_per_unit, bool) or not isinstance(rows_per_unit, int):
+        raise ValueError(f"rows of a person must be a whole number, got {rows_per_unit!r}")
+    if not 1 <= rows_per_unit <= MOST_ROWS:
+        raise ValueError(f"rows of a person must be from 1 to {MOST_ROWS:,}, got {rows_per_unit}")

@@ -1,8 +1,9 @@
 """Minima of objectives with a linear term of density exp(-rate ||b||): pure differential privacy.
 
 *Proof.* solvers/objective/objective.md, the pure variant: one minimum costs what the linear term
-costs, rate times one (two if a record is replaced), plus the largest log-determinant of a record,
-plus the Laplace noise that covers its being inexact. They compose like all pure releases
+costs, rate times one (two if a record is replaced), plus the largest log-determinant of a record
+or, for a person with any number of rows, the trace that bounds it, plus the Laplace noise that
+covers its being inexact. They compose like all pure releases
 (account/accounting.md, section 2).
 """
 
@@ -32,6 +33,8 @@ class PureMinimize:
         All of them together are (fraction * epsilon)-differentially private; between 0 and 1.
     regularization, shape, neighbors, n_outputs, name
         As for ``Minimize``.
+    rows_per_unit : int or None
+        Most rows that the person who is protected can have, None for any number; 1 where a row is.
     """
 
     count: int
@@ -41,6 +44,7 @@ class PureMinimize:
     neighbors: Neighbors
     n_outputs: int = 1
     name: str = "minimize"
+    rows_per_unit: int | None = 1
 
     becomes: ClassVar[str] = "PureMinima"
 
@@ -70,7 +74,8 @@ class PureMinimize:
             ratio = each / (4 * max(1, self.n_outputs - 1))  # a quarter for the log-determinant
         else:
             ratio = 1 / self.regularization
-        left = (1 - ROUNDING) * each - pure_determinant(ratio, self.shape, self.n_outputs)
+        determinant = pure_determinant(ratio, self.shape, self.n_outputs, self.rows_per_unit)
+        left = (1 - ROUNDING) * each - determinant
         if left <= 0:
             raise ValueError(
                 f"at epsilon={scale.epsilon:g} each of {self.count} minima may cost {each:g}, "

@@ -32,6 +32,12 @@ def random_case(rng: np.random.Generator) -> walks.Case:
         y = rng.choice([-1.0, -0.3, 0.0, 1.0], n)
     else:
         y = rng.integers(0, max(n_outputs, 2), n)
+    weights = {
+        0: None,
+        1: walks.shares(rng.integers(1, 6, n))[:n],
+        2: rng.choice([0.0, 2.0**-30, 1e-3, 0.5, 1 - 2.0**-30, 1.0], n),
+        3: rng.random(n) * rng.choice([1e-4, 1.0]),
+    }[int(rng.integers(4))]
     centered = rng.random() < 0.3
     n_steps = int(rng.integers(1, 40))
     steps = {
@@ -50,6 +56,7 @@ def random_case(rng: np.random.Generator) -> walks.Case:
         steps=np.ascontiguousarray(steps),
         intercept=bool(centered or rng.random() < 0.2),
         lower=0.0 if centered else -1.0,
+        weights=weights,
     )
 
 

@@ -4,11 +4,14 @@ from tests.mutants.mutant import Mutant
 
 WALK = "src/sparsedp/_kernels/walk/"
 TESTS = ("tests/walk/test_walk.py",)
+WEIGHTS = ("tests/walk/test_weights.py",)
 BUILDS = ("kernel", "checked")
 
 
-def _in(file: str, old: str, new: str, survives: str = "") -> Mutant:
-    return Mutant(WALK + file, old, new, TESTS, BUILDS, survives)
+def _in(
+    file: str, old: str, new: str, survives: str = "", tests: tuple[str, ...] = TESTS
+) -> Mutant:
+    return Mutant(WALK + file, old, new, tests, BUILDS, survives)
 
 
 MUTANTS = [
@@ -104,8 +107,8 @@ MUTANTS = [
     ),
     Mutant(
         "src/sparsedp/solvers/frank_wolfe/compact.py",
-        "l1 = l1.astype(np.int64) + missing * size",
-        "l1 = l1.astype(np.int64)",
+        "cap = size * largest.sum(dtype=np.int64)",
+        "cap = 0 * size",
         TESTS,
     ),
     Mutant(
@@ -113,6 +116,44 @@ MUTANTS = [
         "* (1 + 1e-9)\n",
         "* 0.9\n",
         TESTS,
+    ),
+    _in(
+        "units.h",
+        "(int64_t)weight * r / WHOLE_WEIGHT",
+        "((int64_t)weight * r + WHOLE_WEIGHT / 2) / WHOLE_WEIGHT",
+        tests=WEIGHTS,
+    ),
+    _in(
+        "units.h",
+        "(int64_t)weight * r / WHOLE_WEIGHT",
+        "(int64_t)weight * r >> 30",
+        tests=WEIGHTS,
+    ),
+    _in("units.h", "weight && c < k", "weight && c < 1", tests=WEIGHTS),
+    _in("records.h", "m->weight && q < size", "0 && q < size"),
+    Mutant(
+        WALK + "reference.py",
+        "np.abs(whole) * weights // WHOLE_WEIGHT",
+        "(np.abs(whole) * weights + WHOLE_WEIGHT // 2) // WHOLE_WEIGHT",
+        WEIGHTS,
+    ),
+    Mutant(
+        WALK + "records.py",
+        "(weights <= WHOLE_WEIGHT).all()",
+        "True",
+        WEIGHTS,
+    ),
+    Mutant(
+        "src/sparsedp/solvers/frank_wolfe/compact.py",
+        "np.clip(np.nan_to_num(weights), 0, 1)",
+        "np.nan_to_num(weights)",
+        WEIGHTS,
+    ),
+    Mutant(
+        "src/sparsedp/solvers/frank_wolfe/compact.py",
+        "* ONE // WHOLE_WEIGHT",
+        "* ONE // (WHOLE_WEIGHT + 2**25)",
+        WEIGHTS,
     ),
     Mutant(
         "src/sparsedp/_kernels/walk/records.py",

@@ -12,12 +12,12 @@ from scipy.sparse import csr_array
 from scipy.stats import chi2
 
 from sparsedp._kernels.walk import reference
-from sparsedp._kernels.walk.records import ONE, Records
+from sparsedp._kernels.walk.records import ONE, WHOLE_WEIGHT, Records
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
 from sparsedp.mechanisms import KeyStream
 from sparsedp.mechanisms.samplers.exact import is_below
-from sparsedp.solvers.frank_wolfe.compact import compact_columns
+from sparsedp.solvers.frank_wolfe.compact import columns_of
 
 STEEPNESS = (0.05, 0.6, 5.0, 300.0, 1e5)
 PATHS = {
@@ -45,6 +45,7 @@ class Case:
     steps: np.ndarray = field(default_factory=lambda: 1 / (np.arange(3) + 2.0))
     intercept: bool = False
     lower: float = -1.0
+    weights: np.ndarray | None = None
 
     def records(self, layout: str) -> Records:
         """Through the gate, as solvers get them."""
@@ -54,7 +55,7 @@ class Case:
         storage = csr_array(self.X) if layout == "sparse" else self.X
         bounds = Bounds(self.lower, 1)
         data = Dataset.clip(storage, self.y, bounds, intercept=self.intercept, **how)
-        return compact_columns(data).columns
+        return columns_of(data, self.weights)
 
 
 def cases() -> dict[str, Case]:
@@ -67,6 +68,9 @@ def cases() -> dict[str, Case]:
     twice[:, 1], twice[:, 3] = twice[:, 0], -twice[:, 0]
     empty[:, [0, 2]] = 0
     few = X[:, :3]
+    persons = shares(np.repeat([1, 2, 3, 6, 8], 3))
+    light = np.where(np.arange(n) < 50, 2.0 ** -rng.integers(10, 31, n), rng.random(n))
+    zero = np.where(np.arange(n) % 3, persons, 0.0)
     return {
         "random": Case(X, y),
         "duplicates": Case(twice, y),
@@ -82,7 +86,21 @@ def cases() -> dict[str, Case]:
         "whole steps": Case(X, y, steps=np.array([1.0, 1.0, 0.5])),
         "small bound": Case(X, y, bound=0.01),
         "breaking": breaking(40, 3),
+        "persons": Case(X, y, weights=persons),
+        "persons, multinomial": Case(
+            few, np.arange(n) % 3, loss="multinomial", n_outputs=3, weights=zero
+        ),
+        "light records": Case(np.abs(few), y, intercept=True, lower=0.0, weights=light),
     }
+
+
+def shares(rows: np.ndarray) -> np.ndarray:
+    """Weights of the records of persons with so many rows each, as the gate makes them."""
+    found = []
+    for m in rows.tolist():
+        base, extra = divmod(WHOLE_WEIGHT, m)
+        found += [base + 1] * extra + [base] * (m - extra)
+    return np.array(found) / WHOLE_WEIGHT
 
 
 def breaking(m: int, behind: int) -> Case:

@@ -28,7 +28,10 @@ static int64_t plain_score(const walk_t *s, int64_t e, const int32_t *r) {
 static void check_clocks(walk_t *s, const int32_t *r) {
     int64_t n = s->m->n * s->n_outputs;
     double now = ahead(s);
-    for (int64_t i = 0; i < n; i++) MUST(isfinite(s->v[i]) && r[i] <= ONE && r[i] >= -ONE);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t share = s->m->weight ? s->m->weight[i % s->m->n] : WHOLE_WEIGHT;
+        MUST(isfinite(s->v[i]) && llabs(r[i]) * WHOLE_WEIGHT <= share * ONE);
+    }
     MUST(!s->fresh || memcmp(r, s->r, 4 * (size_t)n) == 0);
     MUST(s->scale * sqrt(squared_norm(s->v, n)) <= s->length * (1 + 1e-9) + 1e-300);         /* I1 */
     MUST(sqrt((double)squared_distance(r, s->r, n)) <= now + 1e-9);                          /* I2 */
@@ -59,7 +62,7 @@ static void check(walk_t *s) {
     uint8_t *found = calloc((size_t)(2 * s->size), 1);
     MUST(r && found);
     if (r && found) {
-        residuals(s->loss, s->v, s->scale, s->m->target, s->unit, s->m->n, s->n_outputs, r);
+        fresh_residuals(s, r);
         check_clocks(s, r);
         uint64_t total = 0;
         for (int l = 0; l <= s->bottom; l++) {
@@ -83,7 +86,7 @@ static void check_look(walk_t *s, int64_t e) {
     int32_t *r = malloc(4 * (size_t)(s->m->n * s->n_outputs));
     MUST(r);
     if (!r) return;
-    residuals(s->loss, s->v, s->scale, s->m->target, s->unit, s->m->n, s->n_outputs, r);
+    fresh_residuals(s, r);
     MUST(s->seen[e] == plain_score(s, e, r));                                                /* I7 */
     free(r);
 }
@@ -96,7 +99,7 @@ static void check_squeeze(walk_t *s, int64_t e, double sign, double u, double pe
     int32_t *r = malloc(4 * (size_t)n);
     MUST(r);
     if (!r) return;
-    residuals(s->loss, s->v, s->scale, s->m->target, s->unit, s->m->n, s->n_outputs, r);
+    fresh_residuals(s, r);
     double p = chance(s, s->rate * (sign * (double)plain_score(s, e, r) - (double)s->top), per);
     MUST(answer ? u < p * (1 + 1e-9) : u > p * (1 - 1e-9));                                  /* I9 */
     free(r);

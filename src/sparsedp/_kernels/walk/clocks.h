@@ -15,6 +15,12 @@ static inline double distance(const int32_t *a, const int32_t *b, int64_t n) {
     return sqrt((double)squared_distance(a, b, n)) * (1 + 1e-12);
 }
 
+/* The residuals of the current point. */
+static void fresh_residuals(const walk_t *s, int32_t *r) {
+    const records_t *m = s->m;
+    residuals(s->loss, s->v, s->scale, m->target, m->weight, s->unit, m->n, s->n_outputs, r);
+}
+
 static void settle_residuals(walk_t *s) { /* what follows from r */
     int64_t n = s->m->n;
     for (int c = 0; c < s->n_outputs; c++) {
@@ -30,7 +36,7 @@ static void settle_residuals(walk_t *s) { /* what follows from r */
 static void pass(walk_t *s) {
     if (s->fresh) return;
     int64_t size = s->m->n * s->n_outputs;
-    residuals(s->loss, s->v, s->scale, s->m->target, s->unit, s->m->n, s->n_outputs, s->spare);
+    fresh_residuals(s, s->spare);
     s->moved += distance(s->spare, s->r, size);
     s->away = distance(s->spare, s->origin, size);
     int32_t *old = s->r;
@@ -64,7 +70,7 @@ static void begin_clocks(walk_t *s) {
     s->lipschitz = LIPSCHITZ[s->loss] * ONE / s->bound * (1 + 1e-6);
     s->rounding = (1 + 1e-6 + 2 * SLIP[s->loss] * ONE / s->bound) * root;
     s->farthest = 2 * ONE * root;
-    residuals(s->loss, s->v, 1, s->m->target, s->unit, s->m->n, s->n_outputs, s->r);
+    fresh_residuals(s, s->r);
     memcpy(s->origin, s->r, 4 * (size_t)size);
     settle_residuals(s);
 }

@@ -6,7 +6,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int16_t, int32_t, int64_t, uint16_t, uint64_t
 from libc.string cimport memset
 
-from sparsedp._kernels.walk.records import LOSSES, ONE, check
+from sparsedp._kernels.walk.records import LOSSES, check
 
 COUNTERS = (
     "attempts", "looks", "passes", "builds", "all", "capped", "squeezed", "resolved", "remainders",
@@ -22,6 +22,7 @@ cdef extern from "walk/step.h" nogil:
         const int16_t* x
         const int16_t* base
         const float* target
+        const int32_t* weight
     ctypedef struct walk_t:
         const records_t* m
         int loss, n_outputs, mode, laplace, failed
@@ -59,13 +60,13 @@ cdef class Call:
         check(records, loss, n_outputs, bound, radius, np.asarray(steps))
         memset(&self.m, 0, sizeof(records_t))
         memset(&self.s, 0, sizeof(walk_t))
-        cap = np.repeat(records.l1.astype(np.float64) * ONE, n_outputs)
-        cdef const double[::1] caps = cap, l2 = np.repeat(records.l2, n_outputs)
+        cdef const double[::1] caps = np.repeat(records.cap.astype(np.float64), n_outputs)
+        cdef const double[::1] l2 = np.repeat(records.l2, n_outputs)
         cdef const int16_t[::1] x = records.x, base = records.base
         cdef const float[::1] target = records.target
         cdef const int64_t[::1] indptr = records.indptr
         cdef const uint16_t[::1] narrow
-        cdef const int32_t[::1] wide
+        cdef const int32_t[::1] wide, weights
         self.m.n, self.m.d = records.n_records, records.n_columns
         self.m.x, self.m.target = &x[0], &target[0]
         self.m.indptr, self.m.base = &indptr[0], &base[0]
@@ -75,6 +76,9 @@ cdef class Call:
         else:
             wide = records.rows
             self.m.wide = &wide[0]
+        if records.weights is not None:
+            weights = records.weights
+            self.m.weight = &weights[0]
         self.s.m, self.s.loss, self.s.n_outputs = &self.m, LOSSES[loss], n_outputs
         self.s.bound, self.s.radius = bound, radius
         self.s.steps, self.s.n_steps = &steps[0] if steps.shape[0] else NULL, steps.shape[0]

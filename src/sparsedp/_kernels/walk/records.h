@@ -12,6 +12,7 @@ typedef struct {
     const int16_t *x;       /* stored entries, within ONE */
     const int16_t *base;    /* what entries that are not stored are, by column */
     const float *target;
+    const int32_t *weight; /* of records in units of 2^-30, at most 1; or NULL if all are 1 */
 } records_t;
 
 static inline int64_t row_at(const records_t *m, int64_t p) { return m->narrow ? m->narrow[p] : m->wide[p]; }
@@ -69,6 +70,7 @@ WIDE static int64_t score_on_the_fly(const records_t *m, int64_t k, int loss, co
     int64_t sum = 0;
     double margin[CHUNK];
     float target[CHUNK];
+    int32_t r[CHUNK];
     for (int64_t p = m->indptr[k]; p < m->indptr[k + 1]; p += CHUNK) {
         int64_t size = m->indptr[k + 1] - p < CHUNK ? m->indptr[k + 1] - p : CHUNK;
         for (int64_t q = 0; q < size; q++) {
@@ -76,9 +78,11 @@ WIDE static int64_t score_on_the_fly(const records_t *m, int64_t k, int loss, co
             margin[q] = scale * v[i], target[q] = m->target[i];
         }
         if (loss == LOGISTIC)
-            for (int64_t q = 0; q < size; q++) sum += m->x[p + q] * logistic(margin[q], target[q], unit);
+            for (int64_t q = 0; q < size; q++) r[q] = logistic(margin[q], target[q], unit);
         else
-            for (int64_t q = 0; q < size; q++) sum += m->x[p + q] * squared(margin[q], target[q], unit);
+            for (int64_t q = 0; q < size; q++) r[q] = squared(margin[q], target[q], unit);
+        for (int64_t q = 0; m->weight && q < size; q++) r[q] = weighed(r[q], m->weight[row_at(m, p + q)]);
+        for (int64_t q = 0; q < size; q++) sum += m->x[p + q] * r[q];
     }
     return -sum;
 }

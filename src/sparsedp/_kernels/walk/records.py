@@ -6,6 +6,8 @@ import numpy as np
 
 ONE = 2**14
 """An entry of 1, and a residual at its bound, in their units."""
+WHOLE_WEIGHT = 2**30
+"""A weight of 1 in its units."""
 LOSSES = {"logistic": 0, "squared": 1, "multinomial": 2}
 MOST_OUTPUTS = 1024
 MOST_RECORDS = 2**28
@@ -15,7 +17,7 @@ LARGEST_RADIUS = 2.0**100
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """Columns in the order of their L1 norms; entries are whole numbers of 1 / ONE. Private.
+    """Columns in the order of their caps; entries are whole numbers of 1 / ONE. Private.
 
     Parameters
     ----------
@@ -30,6 +32,14 @@ class Records:
     target : ndarray of float32
     order : ndarray of int64
         Which feature each column is.
+    cap : ndarray of int64
+        No score of a column is larger: its entries times what residuals are at most, which is ONE
+        times the weight, rounded down; exact. They must not decrease.
+    l2 : ndarray of float64
+        L2 norms of the columns, rounded up.
+    weights : ndarray of int32, optional
+        Of the records, whole numbers of 1 / WHOLE_WEIGHT, at most 1; those of one person add up to
+        at most 1, which the gate sees to. None if all are 1.
     """
 
     n_records: int
@@ -39,18 +49,19 @@ class Records:
     base: np.ndarray
     target: np.ndarray
     order: np.ndarray
-    l1: np.ndarray
-    """L1 norms, exact; they must not decrease."""
+    cap: np.ndarray
     l2: np.ndarray
-    """L2 norms, rounded up."""
+    weights: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         if not 1 <= self.n_records <= MOST_RECORDS:
             raise ValueError("a walk needs records, and no more than sums of whole numbers hold")
         if not (self.x.min() >= -ONE and self.x.max() <= ONE):
             raise ValueError("entries must lie in [-1, 1]")
-        if (np.diff(self.l1) < 0).any():
-            raise ValueError("columns must lie in the order of their L1 norms")
+        if (np.diff(self.cap) < 0).any():
+            raise ValueError("columns must lie in the order of their caps")
+        if self.weights is not None and not _are_weights(self.weights, self.n_records):
+            raise ValueError("weights must be whole numbers of 2**-30 in [0, 1], one per record")
 
     @property
     def n_columns(self) -> int:
@@ -60,8 +71,9 @@ class Records:
     @property
     def n_bytes(self) -> int:
         """Memory of the copy."""
-        arrays = (self.x, self.indptr, self.rows, self.base, self.target, self.order)
-        return sum(array.nbytes for array in (*arrays, self.l1, self.l2))
+        arrays = (self.x, self.indptr, self.rows, self.base, self.target, self.order, self.weights)
+        arrays = (*arrays, self.cap, self.l2)
+        return sum(array.nbytes for array in arrays if array is not None)
 
     def by_feature(self, scores: np.ndarray, n_outputs: int) -> np.ndarray:
         """Scores (..., n_columns * n_outputs) in the order of features instead of columns."""
@@ -84,6 +96,11 @@ class Records:
         feature = vertices % size
         entry = column[feature // n_outputs] * n_outputs + feature % n_outputs
         return 2 * entry + (vertices >= size)
+
+
+def _are_weights(weights: np.ndarray, n_records: int) -> bool:
+    of_kind = weights.dtype == np.int32 and weights.shape == (n_records,)
+    return of_kind and bool((weights >= 0).all() and (weights <= WHOLE_WEIGHT).all())
 
 
 def check(

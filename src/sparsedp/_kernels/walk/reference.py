@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from sparsedp._kernels.walk.records import ONE, Records, check
+from sparsedp._kernels.walk.records import ONE, WHOLE_WEIGHT, Records, check
 
 _F = np.float32
 _SHIFT = _F(12582912.0)  # adding it rounds to a whole number, found in the lowest bits
@@ -33,9 +33,14 @@ def exp_single(x: np.ndarray) -> np.ndarray:
 
 
 def residuals(
-    loss: str, v: np.ndarray, scale: float, target: np.ndarray, bound: float
+    loss: str,
+    v: np.ndarray,
+    scale: float,
+    target: np.ndarray,
+    bound: float,
+    weights: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Residuals (n_outputs, n) in units of bound / ONE at margins scale * v."""
+    """Residuals (n_outputs, n) in units of bound / ONE at margins scale * v, times weights."""
     unit = _F(ONE / bound)
     if loss == "logistic":
         margins = (scale * v).astype(_F)
@@ -53,7 +58,10 @@ def residuals(
         with np.errstate(divide="ignore"):
             per = np.where(miss * unit > ONE, ONE / miss, np.float64(unit))
         r = (np.where(label, -miss, p / total) * per).astype(_F)
-    return np.rint(np.clip(r, -ONE, ONE)).astype(np.int64)
+    whole = np.rint(np.clip(r, -ONE, ONE)).astype(np.int64)
+    if weights is None:
+        return whole
+    return np.sign(whole) * (np.abs(whole) * weights // WHOLE_WEIGHT)  # toward zero
 
 
 class _Point:
@@ -83,7 +91,7 @@ class _Point:
     def scores(self) -> np.ndarray:
         """All of them, column after column."""
         m = self.records
-        r = residuals(self.loss, self.v, self.scale, m.target, self.bound)
+        r = residuals(self.loss, self.v, self.scale, m.target, self.bound, m.weights)
         sums = np.empty((m.n_columns, len(r)), dtype=np.int64)
         for c, residual in enumerate(r):
             sums[:, c] = self.base * residual.sum()

@@ -2,7 +2,10 @@
 
    An entry x in [-1, 1] is a whole number of 1/ONE, a residual r in [-bound, bound] one of
    bound/ONE. A score, minus the sum of x * r over a column, is then exact in any order, and one record
-   moves it by at most ONE * ONE. Rounding is a map of each record by itself: part of the mechanism. */
+   moves it by at most ONE * ONE. Rounding is a map of each record by itself: part of the mechanism.
+
+   Where records have weights, those of one person add up to at most 1, and residuals times weights
+   are truncated toward zero: all that a person has then moves a score by no more than one record. */
 #ifndef SPARSEDP_WALK_UNITS_H
 #define SPARSEDP_WALK_UNITS_H
 
@@ -14,6 +17,7 @@
 #include "wide.h"
 
 #define ONE 16384
+#define WHOLE_WEIGHT (1LL << 30)
 #define MOST_OUTPUTS 1024
 enum { LOGISTIC, SQUARED, MULTINOMIAL };
 
@@ -25,6 +29,10 @@ static inline int32_t whole(float r) { /* the nearest whole number within ONE; N
     r = r < (float)ONE ? r : (float)ONE;
     r = r > -(float)ONE ? r : -(float)ONE;
     return (int32_t)((r + 0x1.8p23f) - 0x1.8p23f);
+}
+
+static inline int32_t weighed(int32_t r, int32_t weight) { /* toward zero, never to the nearest */
+    return (int32_t)((int64_t)weight * r / WHOLE_WEIGHT);
 }
 
 static inline float exp_single(float x) { /* relative error below 2^-20 within +-80, else an end */
@@ -66,15 +74,17 @@ static void multinomial(const double *v, double scale, float target, float unit,
         r[c * n] = whole((float)((c == label ? -miss : p[c] / sum) * per));
 }
 
-/* The residuals of all records at margins scale * v, output after output. */
+/* The residuals of all records at margins scale * v, output after output; of weight 1 without `weight`. */
 WIDE static void residuals(int loss, const double *restrict v, double scale, const float *restrict y,
-                        float unit, int64_t n, int k, int32_t *restrict r) {
+                           const int32_t *restrict weight, float unit, int64_t n, int k, int32_t *restrict r) {
     if (loss == LOGISTIC)
         for (int64_t i = 0; i < n; i++) r[i] = logistic(scale * v[i], y[i], unit);
     else if (loss == SQUARED)
         for (int64_t i = 0; i < n; i++) r[i] = squared(scale * v[i], y[i], unit);
     else
         for (int64_t i = 0; i < n; i++) multinomial(v + i, scale, y[i], unit, n, k, r + i);
+    for (int64_t c = 0; weight && c < k; c++)
+        for (int64_t i = 0; i < n; i++) r[c * n + i] = weighed(r[c * n + i], weight[i]);
 }
 
 WIDE static int64_t squared_distance(const int32_t *restrict a, const int32_t *restrict b, int64_t n) {

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import csc_array, csr_array
 
 from sparsedp._kernels import COMPILED
-from sparsedp._kernels.walk.records import ONE, Records
+from sparsedp._kernels.walk.records import ONE, WHOLE_WEIGHT, Records
 from sparsedp.data.dataset import Dataset
 
 if COMPILED:
@@ -23,7 +23,7 @@ class CompactColumns:
     """Private. One column after the other, entries as whole numbers of 2**-14.
 
     Each record is rounded by itself and stays in the unit box, so sensitivities hold as before.
-    Columns are stored in the order of their norms; ``columns.order`` says which feature each is.
+    Columns are stored in the order of their caps; ``columns.order`` says which feature each is.
     """
 
     columns: Records
@@ -52,8 +52,13 @@ def compact_columns(data: Dataset) -> CompactColumns | None:
 
 
 def _prepared(data: Dataset) -> CompactColumns:
-    dense = isinstance(data.storage, np.ndarray)
-    return CompactColumns(_dense(data) if dense else _sparse(data))
+    return CompactColumns(columns_of(data, None))
+
+
+def columns_of(data: Dataset, weights: np.ndarray | None) -> Records:
+    """The records by columns, with a weight in [0, 1] for each; None if all are 1."""
+    units = None if weights is None else whole_weights(weights)
+    return _dense(data, units) if isinstance(data.storage, np.ndarray) else _sparse(data, units)
 
 
 def whole_units(values: np.ndarray) -> np.ndarray:
@@ -61,7 +66,19 @@ def whole_units(values: np.ndarray) -> np.ndarray:
     return np.rint(np.clip(np.nan_to_num(values), -1, 1) * ONE).astype(np.int16)
 
 
-def _dense(data: Dataset) -> Records:
+def whole_weights(weights: np.ndarray) -> np.ndarray:
+    """Weights in units of 2**-30: clipped to [0, 1] first, rounded down, NaN as zero."""
+    return (np.clip(np.nan_to_num(weights), 0, 1) * WHOLE_WEIGHT).astype(np.int32)
+
+
+def _largest_residuals(weights: np.ndarray | None, n: int) -> np.ndarray:
+    """What the residual of each record is at most, in its units: see weighed() in units.h."""
+    if weights is None:
+        return np.full(n, ONE, dtype=np.int16)
+    return (weights.astype(np.int64) * ONE // WHOLE_WEIGHT).astype(np.int16)
+
+
+def _dense(data: Dataset, weights: np.ndarray | None) -> Records:
     n, d = data.storage.shape
     x = np.empty((data.n_columns, n), dtype=np.int16)
     if data.intercept:
@@ -75,11 +92,12 @@ def _dense(data: Dataset) -> Records:
         if scale is not None:
             block /= scale[part, None]
         x[part] = whole_units(block)
-    l1, squares = np.empty(len(x), dtype=np.int64), np.empty(len(x), dtype=np.int64)
+    cap, squares = np.empty(len(x), dtype=np.int64), np.empty(len(x), dtype=np.int64)
+    largest = _largest_residuals(weights, n).astype(np.int64)
     for k, column in enumerate(x):
         wide = column.astype(np.int64)
-        l1[k], squares[k] = np.abs(wide).sum(), wide @ wide
-    order = _by_norm(l1)
+        cap[k], squares[k] = np.abs(wide) @ largest, wide @ wide
+    order = _by_size(cap)
     return Records(
         n_records=n,
         x=x[order].reshape(-1),
@@ -88,12 +106,13 @@ def _dense(data: Dataset) -> Records:
         base=np.zeros(len(x), dtype=np.int16),
         target=_target(data),
         order=order,
-        l1=l1[order],
+        cap=cap[order],
         l2=_rounded_up(squares[order]),
+        weights=weights,
     )
 
 
-def _sparse(data: Dataset) -> Records:
+def _sparse(data: Dataset, weights: np.ndarray | None) -> Records:
     """Entries that are not stored are whatever zero is in unit coordinates, the column's base."""
     n, d = data.n_records, data.n_columns
     storage = csr_array(data.storage)
@@ -105,19 +124,21 @@ def _sparse(data: Dataset) -> Records:
     base = np.full(d, ONE, dtype=np.int16)  # the constant column stores nothing
     base[: data.n_features] = whole_units(-offset)
     x = np.empty(storage.nnz, dtype=np.int16)
-    counts, l1, squares = np.zeros(d, dtype=np.int64), np.zeros(d), np.zeros(d)
+    largest, size = _largest_residuals(weights, n), np.abs(base.astype(np.int64))
+    at_most = np.repeat(largest, np.diff(storage.indptr))  # of the record of each entry
+    counts, squares = np.zeros(d, dtype=np.int64), np.zeros(d)
+    cap = size * largest.sum(dtype=np.int64)  # if no entry were stored
     for start in range(0, storage.nnz, _PIECE):
         part = slice(start, start + _PIECE)
         column = storage.indices[part]
         x[part] = whole_units(storage.data[part] / scale[column] - offset[column])
         wide = np.abs(x[part]).astype(np.float64)
         counts += np.bincount(column, minlength=d)
-        l1 += np.bincount(column, wide, minlength=d)  # whole numbers below 2**53: exact
+        more = (wide - size[column]) * at_most[part]
+        cap += np.bincount(column, more, minlength=d).astype(np.int64)  # below 2**53: exact
         squares += np.bincount(column, wide * wide, minlength=d)  # here they may be rounded
-    missing, size = n - counts, np.abs(base.astype(np.int64))
-    l1 = l1.astype(np.int64) + missing * size
-    squares += (missing * size * size).astype(np.float64)
-    order = _by_norm(l1)
+    squares += ((n - counts) * size * size).astype(np.float64)
+    order = _by_size(cap)
     rank = np.empty(d, dtype=np.int32)
     rank[order] = np.arange(d, dtype=np.int32)
     shape = n, d
@@ -131,8 +152,9 @@ def _sparse(data: Dataset) -> Records:
         base=base[order],
         target=_target(data),
         order=order,
-        l1=l1[order],
+        cap=cap[order],
         l2=_rounded_up(squares[order]),
+        weights=weights,
     )
 
 
@@ -165,9 +187,9 @@ def _target(data: Dataset) -> np.ndarray:
     return np.ascontiguousarray(data.target, dtype=np.float32)
 
 
-def _by_norm(l1: np.ndarray) -> np.ndarray:
-    """Columns in the order of their L1 norms, so that those computed anew lie together."""
-    return np.argsort(l1, kind="stable").astype(np.int64)
+def _by_size(cap: np.ndarray) -> np.ndarray:
+    """Columns in the order of their caps, so that those computed anew lie together."""
+    return np.argsort(cap, kind="stable").astype(np.int64)
 
 
 def _rounded_up(squares: np.ndarray) -> np.ndarray:

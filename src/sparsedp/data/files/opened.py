@@ -57,7 +57,7 @@ class BadFile(ValueError):
 
 
 @contextmanager
-def reading(path: Path) -> Generator[None]:
+def reading(path: object) -> Generator[None]:
     """Turn what readers of a damaged file raise into one sentence."""
     try:
         yield
@@ -68,7 +68,7 @@ def reading(path: Path) -> Generator[None]:
 
 
 @contextmanager
-def parsing(path: Path, kind: str) -> Generator[None]:
+def parsing(path: object, kind: str) -> Generator[None]:
     """Around a reader of others, which may raise anything and quote a cell."""
     try:
         with reading(path), warnings.catch_warnings():

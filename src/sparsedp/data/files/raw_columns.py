@@ -1,0 +1,96 @@
+"""Columns of a file before the gate: single cells, or columns that the file itself types."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, time, timedelta
+from decimal import Decimal
+from numbers import Real
+
+from sparsedp.data.raw import RawColumn
+
+NESTED = ()
+"""Stands for a cell that holds several values: no number, no label and no text."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RawColumns:
+    """Some or all records of a file, by column, as they were written.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Of the columns, in the order of the file. Public.
+    columns : mapping of str to column
+        A list of single cells (text from text files; text, numbers, dates or None from others), or
+        an Arrow array where the file types its columns.
+    n_rows : int
+
+    Notes
+    -----
+    *Privacy.* Nothing here is clipped or private yet: hand it to a schema, do not print it. No cell
+    was changed because of another one.
+    """
+
+    names: tuple[str, ...]
+    columns: Mapping[str, RawColumn]
+    n_rows: int
+
+    @property
+    def column_names(self) -> list[str]:
+        """The names, as data frames say them."""
+        return list(self.names)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Records and columns."""
+        return self.n_rows, len(self.names)
+
+    def __getitem__(self, name: str) -> RawColumn:
+        """One column."""
+        return self.columns[name]
+
+    def __len__(self) -> int:
+        """Number of records, which is private."""
+        return self.n_rows
+
+    def __repr__(self) -> str:
+        return f"RawColumns({len(self.names)} columns, records private)"
+
+    @classmethod
+    def of_rows(cls, names: Sequence[str], rows: Sequence[Sequence[object]]) -> "RawColumns":
+        """From records that have one cell per name."""
+        found = zip(*rows, strict=True) if rows else [()] * len(names)
+        columns = [list(column) for column in found]
+        return cls(tuple(names), dict(zip(names, columns, strict=True)), len(rows))
+
+
+def joined(names: Sequence[str], blocks: Sequence[RawColumns]) -> RawColumns:
+    """Blocks of one file as one."""
+    columns: dict[str, RawColumn] = {}
+    for name in names:
+        parts = [block[name] for block in blocks]
+        if all(isinstance(part, list) for part in parts):
+            columns[name] = [cell for part in parts for cell in part]
+        else:
+            columns[name] = _chained(parts)
+    return RawColumns(tuple(names), columns, sum(block.n_rows for block in blocks))
+
+
+def _chained(parts: Sequence[RawColumn]) -> RawColumn:
+    """Arrow columns of one type, one after the other, without a copy."""
+    import pyarrow as pa
+
+    chunks = [chunk for part in parts for chunk in part.chunks]
+    return pa.chunked_array(chunks, type=parts[0].type)
+
+
+def plain_cell(cell: object) -> object:
+    """A cell of a file whose cells have types: what holds several values is `NESTED`.
+
+    Of other types (addresses, identifiers) a cell is the text that it would be declared by.
+    """
+    if cell is None or isinstance(cell, str | bytes | Real | Decimal | date | time | timedelta):
+        return cell
+    if isinstance(cell, memoryview | bytearray):
+        return bytes(cell)
+    return NESTED if isinstance(cell, Collection) else str(cell)

@@ -1,0 +1,1 @@
+"""Files and databases of records: what is read, and what is refused."""

@@ -11,6 +11,7 @@ from sparsedp.privacy import (
     GaussianPerturb,
     Gaussians,
     LaplaceSelect,
+    LaplaceTable,
     LaplaceVotes,
     Perturb,
     PrivacyProfile,
@@ -20,7 +21,9 @@ from sparsedp.privacy import (
     Select,
     Selections,
     Sensitivity,
+    Tabulate,
     VoteSelect,
+    calibrate,
     zcdp_rho,
 )
 from sparsedp.privacy.account.cost import NOTHING_PROVEN, Cost, together
@@ -59,6 +62,7 @@ STORED = {
         "distribution": "logarithmic",
         "n_candidates": 5,
     },
+    "LaplaceTable": {"epsilon": 0.1, "cells": 68},
 }
 """Add to this; change nothing."""
 
@@ -125,6 +129,7 @@ COSTS = {
     "LaplaceSelections": Cost(pure=((0.2, 4),)),
     "GaussianReleases": Cost(mu=0.2),
     "LaplaceVotes": Cost(pure=((0.2, 1),)),
+    "LaplaceTable": Cost(pure=((0.1, 1),)),
 }
 """Of the releases above, where no discrete loss and no search is among them."""
 
@@ -178,6 +183,16 @@ def test_costs_in_normal_form():
     for bad in ({"selections": ((-0.1, 1),)}, {"pure": ((0.1, 0),)}, {"mu": float("nan")}):
         with pytest.raises(ValueError):
             Cost(**bad)
+
+
+def test_only_pure_releases_have_an_epsilon_at_delta_zero():
+    table, counts = LaplaceTable(0.25, 68), PureReleases(0.125, 3)
+    assert PrivacyProfile((table, counts)).epsilon(0.0) == 0.625
+    for other in (Gaussians(1e-3), Selections(1e-3, 1)):
+        assert PrivacyProfile((table, other)).epsilon(0.0) == math.inf
+    assert calibrate(Schedule((Tabulate(68),)), 0.3, 0.0) == (LaplaceTable(0.3, 68),)
+    with pytest.raises(ValueError, match="delta"):
+        calibrate(Schedule((Tabulate(68, fraction=0.5), Perturb())), 0.3, 0.0)
 
 
 def test_where_nothing_is_proven_nothing_is_known():

@@ -19,10 +19,12 @@ from sparsedp.mechanisms.questions.question import Query
 from sparsedp.mechanisms.questions.selection import SELECTING
 from sparsedp.mechanisms.slack import SUMMATION_SLACK
 from sparsedp.privacy import (
+    MOVED,
     Budget,
     GaussianReleases,
     Gaussians,
     LaplaceSelections,
+    LaplaceTable,
     LaplaceVotes,
     Neighbors,
     PureMinima,
@@ -73,6 +75,8 @@ def _query_loss(one: Query, other: Query, budget: Budget, neighbors: Neighbors) 
             return _perturb_loss(one, other, budget, neighbors)
         case "count":
             return _count_loss(one, other, budget)
+        case "table":
+            return _table_loss(one, other, budget, neighbors)
         case "minimize":
             return _minimum_loss(one, other, budget, neighbors)
         case _:
@@ -103,6 +107,12 @@ def _count_loss(one: Query, other: Query, budget: Budget) -> float:
         for query in (one, other)
     )
     return own - its
+
+
+def _table_loss(one: Query, other: Query, budget: Budget, neighbors: Neighbors) -> float:
+    epsilon = budget.charges.charge((LaplaceTable,), 1, one.name).epsilon
+    distances = np.abs(one.answer - other.values) - np.abs(one.answer - one.values)
+    return epsilon / MOVED.under(neighbors) * math.fsum(distances.ravel())
 
 
 def _minimum_loss(one: Query, other: Query, budget: Budget, neighbors: Neighbors) -> float:

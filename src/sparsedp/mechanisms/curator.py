@@ -17,6 +17,7 @@ from sparsedp.mechanisms.questions.perturbation import NoiseLevel, Perturbation
 from sparsedp.mechanisms.questions.question import Question
 from sparsedp.mechanisms.questions.selection import Selection, TopSelection
 from sparsedp.mechanisms.questions.steps import Steps
+from sparsedp.mechanisms.questions.table import Table
 from sparsedp.mechanisms.questions.whole_number import WholeNumber
 from sparsedp.mechanisms.walk.protocol import CompactWalk, RoundWalk, Walk, one_by_one
 from sparsedp.privacy import Charges, Event, PublicFacts, Sensitivity
@@ -197,6 +198,24 @@ class Curator:
     def count(self, value: int, lower: int, upper: int, *, name: str | None = None) -> int:
         """Release a whole number, clipped to [lower, upper], with pure differential privacy."""
         return self.ask(WholeNumber(value, lower, upper), name)
+
+    def table(self, counts: np.ndarray, *, name: str | None = None) -> np.ndarray:
+        """Release a table of counts with pure differential privacy.
+
+        Parameters
+        ----------
+        counts : ndarray of int64
+            Private, in units of 2**-30. What one record (one person, all rows together) adds is not
+            negative and comes to at most 2**30 over all cells.
+        name : str, optional
+            Which request of the schedule this belongs to, where there are several.
+
+        Returns
+        -------
+        ndarray of float
+            In units of one record; may be negative.
+        """
+        return self.ask(Table(counts), name)
 
     def minimize(self, objective: Objective, *, name: str | None = None) -> np.ndarray:
         """Release the minimum of an objective to which a random linear term has been added."""

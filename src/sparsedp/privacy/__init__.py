@@ -9,6 +9,7 @@ from sparsedp.privacy.account.calibration import calibrate
 from sparsedp.privacy.budget import Budget
 from sparsedp.privacy.charges import Charges, UnscheduledRelease
 from sparsedp.privacy.events import (
+    MOVED,
     Count,
     GaussianPerturb,
     GaussianReleases,
@@ -16,6 +17,7 @@ from sparsedp.privacy.events import (
     KiferMinimize,
     LaplaceSelect,
     LaplaceSelections,
+    LaplaceTable,
     LaplaceVotes,
     Minimize,
     Perturb,
@@ -26,6 +28,7 @@ from sparsedp.privacy.events import (
     RoundedCount,
     Select,
     Selections,
+    Tabulate,
     VoteSelect,
     WangZhangMinimize,
 )
@@ -37,6 +40,7 @@ from sparsedp.privacy.record import PrivacyRecord
 from sparsedp.privacy.schedule import PublishedSchedule, Schedule, UnprovenGuarantee
 
 __all__ = [
+    "MOVED",
     "NEIGHBORS",
     "Budget",
     "BudgetExceeded",
@@ -49,6 +53,7 @@ __all__ = [
     "KiferMinimize",
     "LaplaceSelect",
     "LaplaceSelections",
+    "LaplaceTable",
     "LaplaceVotes",
     "Ledger",
     "LedgerError",
@@ -68,6 +73,7 @@ __all__ = [
     "Select",
     "Selections",
     "Sensitivity",
+    "Tabulate",
     "UnprovenGuarantee",
     "UnscheduledRelease",
     "VoteSelect",

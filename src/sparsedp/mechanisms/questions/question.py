@@ -37,8 +37,10 @@ class Query:
     """What was minimized."""
 
     def movement(self, other: "Query") -> float:
-        """How far the query moved: L2 norm, or the range over candidates for selections."""
+        """How far the query moved: L2 norm, L1 for tables, the range over candidates else."""
         change = self.values - other.values
+        if self.kind == "table":
+            return float(np.abs(change).sum())
         if self.kind in ("perturb", "minimize"):
             return float(np.linalg.norm(change))
         if self.excluded is not None:

@@ -109,7 +109,7 @@ class PrivacyProfile:
         Parameters
         ----------
         delta : float
-            Between 1e-300 and 1.
+            Between 1e-300 and 1; or 0, for which only pure releases have a finite epsilon.
 
         Returns
         -------
@@ -117,11 +117,20 @@ class PrivacyProfile:
             ``profile.delta(profile.epsilon(delta)) <= delta`` holds in floating point; infinite
             if there is no such number.
         """
-        check_delta(delta)
         cost = together(event.cost() for event in self.events)
+        if delta == 0:
+            return _pure_epsilon(cost)
+        check_delta(delta)
         if cost.alone is not None:
             return cost.alone.proven_epsilon(delta)
         return _smallest(lambda epsilon: self.delta(epsilon, delta), delta)
+
+
+def _pure_epsilon(cost: Cost) -> float:
+    """Epsilon at delta zero: the sum if all releases are pure; nothing is proven for others."""
+    if cost != Cost(pure=cost.pure):
+        return math.inf
+    return math.fsum(epsilon * count for epsilon, count in cost.pure)
 
 
 def _sum(cost: Cost, epsilon: float, tail: float) -> tuple[float, float]:

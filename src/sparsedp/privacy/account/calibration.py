@@ -32,7 +32,8 @@ def calibrate(schedule: Schedule, epsilon: float, delta: float) -> tuple[Event, 
     schedule : Schedule
         What will be asked for.
     epsilon, delta : float
-        The budget: a positive finite number, and a number between 0 and 1.
+        The budget: a positive finite number, and a number between 0 and 1; delta may be 0 where
+        all requests are pure.
 
     Returns
     -------
@@ -48,10 +49,11 @@ def calibrate(schedule: Schedule, epsilon: float, delta: float) -> tuple[Event, 
     """
     if not (math.isfinite(epsilon) and epsilon > 0):
         raise ValueError(f"epsilon must be a positive finite number, got {epsilon!r}")
-    if not 0 < delta < 1:
+    pure = schedule.total_share == 0
+    if not (0 < delta < 1 or (pure and delta == 0)):
         raise ValueError(f"delta must lie strictly between 0 and 1, got {delta!r}")
     epsilon = min(epsilon, LARGEST_EPSILON)
-    if schedule.total_share == 0:
+    if pure:
         return _events(schedule, epsilon, 0.0)
 
     # In the scale of the Gaussian with the same delta, cost is nearly proportional to mu: the

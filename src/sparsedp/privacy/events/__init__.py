@@ -15,10 +15,12 @@ from sparsedp.privacy.events.perturbed_minimum import KiferMinimize, Minimize, P
 from sparsedp.privacy.events.pure_minima import PureMinima, PureMinimize, WangZhangMinimize
 from sparsedp.privacy.events.search import RepeatAndSelect
 from sparsedp.privacy.events.selections import Select, Selections
+from sparsedp.privacy.events.tables import MOVED, LaplaceTable, Tabulate
 from sparsedp.privacy.kind import Listed
 
 __all__ = [
     "KINDS",
+    "MOVED",
     "Count",
     "GaussianPerturb",
     "GaussianReleases",
@@ -26,6 +28,7 @@ __all__ = [
     "KiferMinimize",
     "LaplaceSelect",
     "LaplaceSelections",
+    "LaplaceTable",
     "LaplaceVotes",
     "Minimize",
     "Perturb",
@@ -37,6 +40,7 @@ __all__ = [
     "RoundedCount",
     "Select",
     "Selections",
+    "Tabulate",
     "VoteSelect",
     "WangZhangMinimize",
     "event_from_dict",
@@ -53,6 +57,7 @@ KINDS: tuple[type[Listed], ...] = (
     GaussianReleases,
     LaplaceVotes,
     RepeatAndSelect,
+    LaplaceTable,
 )
 """All kinds that a file may hold. None is ever taken out."""
 

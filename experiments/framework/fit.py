@@ -8,6 +8,7 @@ from sklearn.base import clone
 
 from sparsedp import SparseLinearRegression, SparseLogisticRegression
 from sparsedp.data.dataset import Dataset
+from sparsedp.estimators.records import Given
 from sparsedp.fit import Problem, Settings, private_fit
 from sparsedp.losses import Loss
 
@@ -49,7 +50,7 @@ def gated(
         estimator: Any = SparseLogisticRegression(**common)
     else:
         estimator = SparseLinearRegression(target_bounds=target_bounds, **common)
-    return Gated(estimator._problem(X, y, Settings.of(estimator)), estimator)
+    return Gated(estimator._problem(Given(X, y), Settings.of(estimator)), estimator)
 
 
 def fitted(

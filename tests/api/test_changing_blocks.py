@@ -56,8 +56,8 @@ class Changing(SparseLogisticRegression):
 
     meanwhile: Callable[[], object] = staticmethod(lambda: None)
 
-    def _problem(self, X, y, settings):
-        found = super()._problem(X, y, settings)
+    def _problem(self, given, settings):
+        found = super()._problem(given, settings)
         self.meanwhile()
         return found
 

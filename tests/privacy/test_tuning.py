@@ -17,6 +17,7 @@ from sparsedp import (
 )
 from sparsedp.data.synthetic import sparse_glm
 from sparsedp.estimators.grid import TUNABLE, candidates
+from sparsedp.estimators.records import Given
 from sparsedp.fit.search.trial import ONE_RECORD, Trial
 from sparsedp.mechanisms import KeyStream
 from sparsedp.mechanisms.samplers.trials import n_trials
@@ -115,7 +116,7 @@ def test_every_record_scores_between_zero_and_one():
         if task != "linear":
             model.set_params(classes=np.unique(y))
         candidate = candidates(model, {}, epsilon=1.0, delta=1e-5)[0]
-        problem = candidate.estimator._problem(X, y, candidate.settings)
+        problem = candidate.estimator._problem(Given(X, y), candidate.settings)
         for i in range(0, 300, 7):
             scoring = np.zeros(300, dtype=bool)
             scoring[i] = True
@@ -319,7 +320,7 @@ def test_a_record_trains_or_scores_and_moves_a_score_by_at_most_one():
     X, y, bounds = data(n=300)
     model = SparseLogisticRegression(bounds=bounds, classes=(0, 1))
     candidate = candidates(model, {}, epsilon=1.0, delta=1e-5)[0]
-    problem = candidate.estimator._problem(X, y, candidate.settings)
+    problem = candidate.estimator._problem(Given(X, y), candidate.settings)
     scoring = np.arange(300) % 5 == 0
     trial = Trial.of(candidate.settings, problem, scoring, 0.01)
     for part, chosen in ((trial.problem.data, ~scoring), (trial.validation, scoring)):

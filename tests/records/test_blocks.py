@@ -269,8 +269,8 @@ def test_a_file_that_vanishes_in_the_middle(tmp_path):
     ledger = Ledger(5.0, 1e-2)
 
     class Vanishing(SparseLogisticRegression):
-        def _problem(self, X, y, settings):
-            found = super()._problem(X, y, settings)
+        def _problem(self, given, settings):
+            found = super()._problem(given, settings)
             os.remove(tmp_path / "part-1.npz")  # after the check, before the charge
             return found
 

@@ -6,16 +6,27 @@ from functools import cached_property
 from typing import TypeVar, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sparsedp.data.bounds import Bounds, UnitMap
 from sparsedp.data.gate.admit import Features
 from sparsedp.data.gate.cells import Invalid
 from sparsedp.data.gate.target import EncodedTarget
 from sparsedp.data.gate.tighten import clip_declared, clip_unit
-from sparsedp.data.raw import Label, RawColumn, RawTable
-from sparsedp.data.records import Coordinates, Derived, Sums, Watch, feature_norm_bound
+from sparsedp.data.gate.units import (
+    ClassWeight,
+    Codes,
+    Unit,
+    Units,
+    Weighting,
+    handed_out,
+    n_somebody,
+    row_shares,
+)
+from sparsedp.data.raw import Label, RawArray, RawColumn, RawTable
+from sparsedp.data.records import Coordinates, Counts, Derived, Sums, Watch, feature_norm_bound
 from sparsedp.data.storage import Array, Storage, Target, freeze
+from sparsedp.data.sums import weighed
 from sparsedp.data.sums.centered import CenteredMatrix
 from sparsedp.data.sums.histogram import dyadic_counts
 from sparsedp.data.whole import Whole, values_of
@@ -39,7 +50,8 @@ class Dataset:
     target : ndarray of shape (n,)
         0.0/1.0 for two classes, codes 0..K-1 for more, else the target in [-1, 1]. Private.
     bounds : Bounds
-        The promises in force; for sparse data they contain zero. Public, like all that follows.
+        The promises in force; for sparse data they contain zero. Public, like what follows up to
+        the weights.
     unit_map : UnitMap
         How to carry weights back to declared units.
     intercept : bool
@@ -55,11 +67,20 @@ class Dataset:
     most_together : int or None
         If these records are one block of several, how many there are in all at most: sums over
         blocks round as often as sums over all of them (summation.md).
+    weighting : {"unit", "sub_unit"}
+        Whether the weights of a person add up to exactly 1, or to at most 1.
+    weights : ndarray of shape (n,) or None
+        How much each row counts in sums: whole multiples of 2**-30; None where each counts 1.
+        Private.
+    persons : ndarray of shape (n,) or None
+        Codes of persons, of which only equality means anything; None where every row is somebody's
+        only one. Private.
 
     Notes
     -----
-    *Privacy.* Nothing but what a curator releases may depend on `storage`, `target` or
-    `n_records`. See gate.md for what holds for every record.
+    *Privacy.* Nothing but what a curator releases may depend on `storage`, `target`, `weights`,
+    `persons` or `n_records`. See gate.md for what holds for every record, and persons.md for what
+    holds for every person.
     """
 
     storage: Storage
@@ -73,6 +94,9 @@ class Dataset:
     target_bounds: tuple[float, float] | None = None
     feature_names: tuple[str, ...] | None = None
     most_together: int | None = None
+    weighting: Weighting = "unit"
+    weights: Array | None = None
+    persons: Codes | None = None
 
     @classmethod
     @np.errstate(all="ignore")  # no record may raise or warn, whatever the caller wants of NumPy
@@ -86,6 +110,9 @@ class Dataset:
         target_bounds: tuple[float, float] | None = None,
         intercept: bool = True,
         invalid: Invalid = "raise",
+        groups: RawColumn = None,
+        sample_weight: RawColumn = None,
+        class_weight: ClassWeight | None = None,
     ) -> "Dataset":
         """Let records through the gate: copy, clip and map them by public promises.
 
@@ -106,6 +133,13 @@ class Dataset:
         invalid : {"raise", "replace"}
             NaN, infinity and undeclared labels raise, or silently become public values: mid-box
             (zero for sparse data and with a row norm), the bound, the first class, mid-target.
+        groups : sequence of shape (n,), optional
+            The id of the person that each row belongs to: whole numbers or text. All rows of a
+            person together count once. A row without an id raises, or counts nothing.
+        sample_weight : sequence of shape (n,), optional
+            Which part of its ordinary weight each row has, in [0, 1].
+        class_weight : mapping of label to float, or sequence, optional
+            Public weights of the classes; they are divided by the largest.
 
         Notes
         -----
@@ -122,7 +156,9 @@ class Dataset:
         in_force, unit_map, stored = features.clip_in_place(
             declared, intercept=intercept, invalid=invalid
         )
-        freeze(features.storage, target.values)
+        shares = row_shares(sample_weight, class_weight, target.values, target.classes, invalid)
+        units = Units.read(len(target.values), groups, shares, invalid)
+        freeze(features.storage, target.values, units.weights, units.persons)
         return cls(
             storage=features.storage,
             target=target.values,
@@ -134,6 +170,9 @@ class Dataset:
             classes=target.classes,
             target_bounds=target.target_bounds,
             feature_names=None if features.names is None else tuple(features.names),
+            weighting=units.weighting,
+            weights=units.weights,
+            persons=units.persons,
         )
 
     def total(self, function: Callable[..., Sums], *derived: Derived) -> Sums:
@@ -186,8 +225,45 @@ class Dataset:
 
     @property
     def n_records(self) -> int:
-        """Number of records. PRIVATE under add/remove: use it to allocate, never to release."""
+        """Number of rows. PRIVATE: use it to allocate, never to release; see `total_weight`."""
         return self.storage.shape[0]
+
+    @property
+    def unit(self) -> Unit:
+        """Whose data are protected as a whole: a row's, or all rows' of a person. Public."""
+        return "row" if self.persons is None else "person"
+
+    @property
+    def n_persons(self) -> int:
+        """Number of persons, or of rows where each stands for itself. PRIVATE under add/remove."""
+        return self.n_records if self.persons is None else n_somebody(self.persons)
+
+    @property
+    def total_weight(self) -> float:
+        """What all rows count together, to be released in the place of their number. Private."""
+        return weighed.total(self.weights, self.n_records)
+
+    def per_person(self, draw: "Callable[[int], RawArray]") -> RawArray:
+        """One value for each row, the same for all rows of a person. Private.
+
+        Parameters
+        ----------
+        draw : callable
+            Gives so many independent values: a coin for each person, tossed by itself.
+        """
+        return draw(self.n_records) if self.persons is None else handed_out(self.persons, draw)
+
+    def first_rows(self, most: int) -> "Dataset":
+        """Return each person's own first ``most`` rows, whose weights are made anew.
+
+        With rows as the unit all of them stay.
+        """
+        if self.persons is None:
+            return self
+        mask, weights = Units(self.persons, self.weights, self.weighting).first_rows(most)
+        kept = self.rows(mask)
+        freeze(kept.storage, weights)
+        return replace(kept, weights=weights)
 
     @property
     def row_norm(self) -> float | None:
@@ -240,12 +316,14 @@ class Dataset:
         return self._matrix.times(w, center)
 
     def rmatvec(self, r: ArrayLike, center: ArrayLike | None = None) -> Array:
-        """Multiply the transpose by residuals (n,) or (n, K): (n_columns,) or (n_columns, K).
+        """Multiply the transpose by weighted residuals (n,) or (n, K): sums over records.
 
         Private: a sum over records, each adding at most its residual to every entry. Rounding adds
-        less than sensitivities allow for (summation.md). `center` is as in `matvec`.
+        less than sensitivities allow for (summation.md). `center` is as in `matvec`. Residuals are
+        multiplied by the weights of their rows, here and nowhere before.
         """
-        return self._matrix.transposed_times(r, center)
+        residual = weighed.weighed(np.asarray(r, dtype=np.float64), self.weights)
+        return self._matrix.transposed_times(residual, center)
 
     def columns(self, indices: ArrayLike) -> Array:
         """Return a dense copy (n, len(indices)) of a few columns, exactly within the box. Private.
@@ -276,7 +354,7 @@ class Dataset:
         """
         return self._matrix.row_norms(center)
 
-    def dyadic_counts(self, n_levels: int, *, together: bool = False) -> NDArray[np.int64]:
+    def dyadic_counts(self, n_levels: int, *, together: bool = False) -> Counts:
         """Count records by where their features lie within the bounds. Private.
 
         Returns
@@ -291,7 +369,7 @@ class Dataset:
         if self.stored == "unit":
             center, half_width = self._box()
             lower, upper = (lower - center) / half_width, (upper - center) / half_width
-        return dyadic_counts(self.storage, lower, upper, n_levels, together=together)
+        return dyadic_counts(self.storage, lower, upper, n_levels, self.weights, together=together)
 
     def declared_units(self) -> "Dataset":
         """Return a view of the same storage in declared units, for solvers of L2 geometry.
@@ -335,11 +413,14 @@ class Dataset:
         """Return the records where the boolean `mask` holds, each at most once.
 
         *Privacy.* Blocks are disjoint, and compose in parallel, only if a record's block depends
-        on nothing but that record and randomness.
+        on nothing but that record and randomness, and all rows of a person are in one
+        (`per_person`).
         """
         mask = np.asarray(mask)
         if mask.dtype != np.bool_ or mask.shape != (self.n_records,):
             raise ValueError("mask must be boolean with one entry per record.")
         storage, target = self.storage[mask], self.target[mask]
-        freeze(storage, target)
-        return replace(self, storage=storage, target=target)
+        weights = None if self.weights is None else self.weights[mask]
+        persons = None if self.persons is None else self.persons[mask]
+        freeze(storage, target, weights, persons)
+        return replace(self, storage=storage, target=target, weights=weights, persons=persons)

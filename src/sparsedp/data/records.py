@@ -13,13 +13,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sparsedp.data.bounds import Bounds, UnitMap
-from sparsedp.data.raw import Label
+from sparsedp.data.gate.units import Codes, Unit, Weighting
+from sparsedp.data.raw import Label, RawArray
 from sparsedp.data.storage import Array, Target
 
 Coordinates = Literal["unit", "declared"]
 
 Watch = Callable[[], None]
 """Called after every block that is done. How many there are is nobody's business."""
+
+Counts = NDArray[np.int64] | NDArray[np.float64]
+"""Numbers of records, or sums of their weights."""
 
 Sums = TypeVar("Sums")
 """An array, a number or a tuple of arrays: what one pass over the records yields."""
@@ -56,7 +60,27 @@ class Records(Protocol):
 
     @property
     def n_records(self) -> int:
-        """Number of records. PRIVATE under add/remove: use it to allocate, never to release."""
+        """Number of rows. PRIVATE: use it to allocate, never to release; see `total_weight`."""
+        ...
+
+    @property
+    def weights(self) -> Array | None:
+        """How much each row counts in sums; None where each counts 1. Private."""
+        ...
+
+    @property
+    def persons(self) -> Codes | None:
+        """Codes of persons; None where every row stands for itself. Private."""
+        ...
+
+    @property
+    def n_persons(self) -> int:
+        """Number of persons, or of rows where each stands for itself. PRIVATE under add/remove."""
+        ...
+
+    @property
+    def total_weight(self) -> float:
+        """What all rows count together, to be released in the place of their number. Private."""
         ...
 
     @property
@@ -67,6 +91,16 @@ class Records(Protocol):
     @property
     def n_features(self) -> int:
         """Number of features d. Public, like all properties that follow."""
+        ...
+
+    @property
+    def unit(self) -> Unit:
+        """Whose data are protected as a whole."""
+        ...
+
+    @property
+    def weighting(self) -> Weighting:
+        """Whether the weights of a person add up to exactly 1, or to at most 1."""
         ...
 
     @property
@@ -137,7 +171,7 @@ class Records(Protocol):
         ...
 
     def rmatvec(self, r: ArrayLike, center: ArrayLike | None = None) -> Array:
-        """Multiply the transpose by one residual (or row of residuals) per record. Private."""
+        """Multiply the transpose by one weighted residual (or row of them) per record. Private."""
         ...
 
     def columns(self, indices: ArrayLike) -> Array:
@@ -148,8 +182,16 @@ class Records(Protocol):
         """L2 norm of every row as solvers see it. Private."""
         ...
 
-    def dyadic_counts(self, n_levels: int, *, together: bool = False) -> NDArray[np.int64]:
+    def dyadic_counts(self, n_levels: int, *, together: bool = False) -> Counts:
         """Count records by where their features lie within the bounds. Private."""
+        ...
+
+    def per_person(self, draw: Callable[[int], RawArray]) -> RawArray:
+        """One value for each row, the same for all rows of a person. Private."""
+        ...
+
+    def first_rows(self, most: int) -> "Records":
+        """Each person's own first ``most`` rows, whose weights are made anew."""
         ...
 
     def declared_units(self) -> "Records":

@@ -105,10 +105,11 @@ def with_own_values(storage: Storage) -> Storage:
     return compressed(parts, storage.shape, by_columns=storage.format == "csc")
 
 
-def freeze(storage: Storage, target: Target) -> None:
+def freeze(storage: Storage, *others: Target | None) -> None:
     """Forbid writing: after the gate nothing may move a record out of its box."""
-    for array in (storage if isinstance(storage, np.ndarray) else storage.data, target):
-        array.flags.writeable = False
+    for array in (storage if isinstance(storage, np.ndarray) else storage.data, *others):
+        if array is not None:
+            array.flags.writeable = False
 
 
 def row_blocks(array: Array) -> list[Array]:

@@ -16,6 +16,9 @@ Features = Any
 Targets = Any
 """y: one label or number per record."""
 
+Groups = Any
+"""The id of a person per row."""
+
 Weights = Sequence[float] | np.ndarray
 """One number per record."""
 

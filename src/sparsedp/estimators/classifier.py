@@ -9,10 +9,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from sparsedp.data.gate import vector
 from sparsedp.data.gate.labels import Labels, classes_in, declared_classes, label_array
-from sparsedp.estimators.border import Features, Tags, Targets, Weights
+from sparsedp.estimators.border import Features, Groups, Tags, Targets, Weights
 from sparsedp.estimators.fitted import margins_of, path_of, publish, tagged
 from sparsedp.estimators.path import ModelPath
-from sparsedp.estimators.records import Records
+from sparsedp.estimators.records import Given, Records
 from sparsedp.fit.coefficients import Coefficients
 from sparsedp.fit.fit import private_fit
 from sparsedp.fit.problem import Problem
@@ -116,7 +116,12 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Features, y: Targets = None) -> "SparseLogisticRegression":
+    def fit(
+        self,
+        X: Features,
+        y: Targets = None,
+        groups: Groups | None = None,
+    ) -> "SparseLogisticRegression":
         """Fit the model; the only method that sees private records.
 
         Parameters
@@ -125,9 +130,14 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
             Features, one row per record; a `RecordBlocks` holds the targets too.
         y : array of shape (n,)
             Targets; to be left out with `RecordBlocks`.
+        groups : array of shape (n,), optional
+            The id of the person that each row belongs to, a whole number or a text: then persons
+            are protected, each with all rows, and each counts once. Without it a row is protected,
+            whoever else's rows belong to the same person.
         """
         settings = Settings.of(self)
-        return self._publish(*private_fit(settings, self._problem(X, y, settings)))
+        given = Given(X, y, groups)
+        return self._publish(*private_fit(settings, self._problem(given, settings)))
 
     @property
     def path_(self) -> ModelPath:
@@ -176,9 +186,9 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
             raise ValueError("X and y have different numbers of records: give one label per row.")
         return float(np.average(codes == truth, weights=sample_weight))
 
-    def _problem(self, X: Features, y: Targets, settings: Settings) -> Problem:
+    def _problem(self, given: Given, settings: Settings) -> Problem:
         """Let records through the gate; say what is minimized and what was declared."""
-        records = Records.of(self, X, y)
+        records = Records.of(self, given)
         if self.classes is not None:
             classes = declared_classes(self.classes)
         elif records.blocks is not None:

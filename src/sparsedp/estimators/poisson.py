@@ -8,10 +8,10 @@ from sklearn.metrics import d2_tweedie_score
 from sklearn.utils.validation import check_is_fitted
 
 from sparsedp.data.gate import target_numbers
-from sparsedp.estimators.border import Features, Tags, Targets, Weights
+from sparsedp.estimators.border import Features, Groups, Tags, Targets, Weights
 from sparsedp.estimators.fitted import margins_of, path_of, publish, tagged
 from sparsedp.estimators.path import ModelPath
-from sparsedp.estimators.records import Records
+from sparsedp.estimators.records import Given, Records
 from sparsedp.fit.coefficients import Coefficients
 from sparsedp.fit.fit import private_fit
 from sparsedp.fit.problem import Problem
@@ -131,7 +131,12 @@ class SparsePoissonRegressor(RegressorMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Features, y: Targets = None) -> "SparsePoissonRegressor":
+    def fit(
+        self,
+        X: Features,
+        y: Targets = None,
+        groups: Groups | None = None,
+    ) -> "SparsePoissonRegressor":
         """Fit the model; the only method that sees private records.
 
         Parameters
@@ -140,9 +145,14 @@ class SparsePoissonRegressor(RegressorMixin, BaseEstimator):
             Features, one row per record; a `RecordBlocks` holds the targets too.
         y : array of shape (n,)
             Counts; to be left out with `RecordBlocks`.
+        groups : array of shape (n,), optional
+            The id of the person that each row belongs to, a whole number or a text: then persons
+            are protected, each with all rows, and each counts once. Without it a row is protected,
+            whoever else's rows belong to the same person.
         """
         settings = Settings.of(self)
-        return self._publish(*private_fit(settings, self._problem(X, y, settings)))
+        given = Given(X, y, groups)
+        return self._publish(*private_fit(settings, self._problem(given, settings)))
 
     @property
     def path_(self) -> ModelPath:
@@ -162,7 +172,7 @@ class SparsePoissonRegressor(RegressorMixin, BaseEstimator):
         truth = target_numbers(y, limits, self.invalid)
         return float(d2_tweedie_score(truth, self.predict(X), sample_weight=sample_weight, power=1))
 
-    def _problem(self, X: Features, y: Targets, settings: Settings) -> Problem:
+    def _problem(self, given: Given, settings: Settings) -> Problem:
         """Let records through the gate; say what is minimized and what was declared."""
         if self.max_count is None:
             raise ValueError(
@@ -170,7 +180,7 @@ class SparsePoissonRegressor(RegressorMixin, BaseEstimator):
                 "without looking at the data; larger counts are clipped"
             )
         target, loss = Counts(float(self.max_count)), Poisson(float(self.max_count))
-        return Records.of(self, X, y).problem(settings, target, loss)
+        return Records.of(self, given).problem(settings, target, loss)
 
     def _publish(self, released: Coefficients, record: PrivacyRecord) -> "SparsePoissonRegressor":
         """Take over what was released, in declared units."""

@@ -10,12 +10,22 @@ from sklearn.utils.validation import validate_data
 from sparsedp.data.blocks.blocks import RecordBlocks, in_blocks
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.gate import check_type, column_names, shape_of, unwrapped
-from sparsedp.estimators.border import Estimator, Features, Targets
+from sparsedp.estimators.border import Estimator, Features, Groups, Targets, Weights
 from sparsedp.fit.problem import Problem, Target
 from sparsedp.fit.progress import Progress
 from sparsedp.fit.settings import Settings
 from sparsedp.fit.warned import warn_caller
 from sparsedp.losses import Loss
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Given:
+    """The arguments of ``fit``, as they came."""
+
+    X: Features
+    y: Targets = None
+    groups: Groups | None = None
+    sample_weight: Weights | None = None
 
 
 @dataclass(frozen=True)
@@ -26,6 +36,8 @@ class Records:
     ----------
     X, y
         As they came, but for a y of one column, which is taken out of it; None with blocks.
+    groups, sample_weight
+        As they came.
     blocks : RecordBlocks or None
     n_features : int
     names : sequence of str or None
@@ -36,14 +48,19 @@ class Records:
     blocks: RecordBlocks | None
     n_features: int
     names: np.ndarray | None
+    groups: Groups | None = None
+    sample_weight: Weights | None = None
 
     @classmethod
-    def of(cls, estimator: Estimator, X: Features, y: Targets) -> "Records":
+    def of(cls, estimator: Estimator, given: Given) -> "Records":
         """Check, and note number and names of the features on the estimator."""
+        X, y = given.X, given.y
         blocks = in_blocks(X, y)
         if blocks is None:
             X, y = _checked(estimator, X, y)
         else:
+            if given.groups is not None or given.sample_weight is not None:
+                raise ValueError("records in blocks take no groups and no sample_weight yet")
             X = y = None
             estimator.n_features_in_ = blocks.n_features
             if blocks.feature_names is not None:
@@ -51,7 +68,8 @@ class Records:
             elif "feature_names_in_" in vars(estimator):
                 del estimator.feature_names_in_  # of an earlier fit
         names = getattr(estimator, "feature_names_in_", None)
-        return cls(X, y, blocks, estimator.n_features_in_, names)
+        d = estimator.n_features_in_
+        return cls(X, y, blocks, d, names, given.groups, given.sample_weight)
 
     def problem(self, settings: Settings, target: Target, loss: Loss) -> Problem:
         """Let the records through the gate.
@@ -68,6 +86,8 @@ class Records:
                 target_bounds=target.bounds,
                 intercept=settings.fit_intercept,
                 invalid=settings.invalid,
+                groups=self.groups,
+                sample_weight=self.sample_weight,
             )
         else:
             data = self.blocks.clip(

@@ -7,10 +7,10 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sparsedp.data.gate import target_numbers
-from sparsedp.estimators.border import Features, Tags, Targets, Weights
+from sparsedp.estimators.border import Features, Groups, Tags, Targets, Weights
 from sparsedp.estimators.fitted import margins_of, path_of, publish, tagged
 from sparsedp.estimators.path import ModelPath
-from sparsedp.estimators.records import Records
+from sparsedp.estimators.records import Given, Records
 from sparsedp.fit.coefficients import Coefficients
 from sparsedp.fit.fit import private_fit
 from sparsedp.fit.problem import Problem
@@ -117,7 +117,12 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Features, y: Targets = None) -> "SparseLinearRegression":
+    def fit(
+        self,
+        X: Features,
+        y: Targets = None,
+        groups: Groups | None = None,
+    ) -> "SparseLinearRegression":
         """Fit the model; the only method that sees private records.
 
         Parameters
@@ -126,9 +131,14 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
             Features, one row per record; a `RecordBlocks` holds the targets too.
         y : array of shape (n,)
             Targets; to be left out with `RecordBlocks`.
+        groups : array of shape (n,), optional
+            The id of the person that each row belongs to, a whole number or a text: then persons
+            are protected, each with all rows, and each counts once. Without it a row is protected,
+            whoever else's rows belong to the same person.
         """
         settings = Settings.of(self)
-        return self._publish(*private_fit(settings, self._problem(X, y, settings)))
+        given = Given(X, y, groups)
+        return self._publish(*private_fit(settings, self._problem(given, settings)))
 
     @property
     def path_(self) -> ModelPath:
@@ -148,7 +158,7 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
         low, high = self.privacy_.target["lower"], self.privacy_.target["upper"]
         return super().score(X, target_numbers(y, (low, high), self.invalid), sample_weight)
 
-    def _problem(self, X: Features, y: Targets, settings: Settings) -> Problem:
+    def _problem(self, given: Given, settings: Settings) -> Problem:
         """Let records through the gate; say what is minimized and what was declared."""
         if self.target_bounds is None:
             raise ValueError(
@@ -157,7 +167,7 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
             )
         # Without an intercept nothing could absorb a shift of the target.
         target = Numbers.within(self.target_bounds, symmetric=not settings.fit_intercept)
-        return Records.of(self, X, y).problem(settings, target, _loss(self.loss))
+        return Records.of(self, given).problem(settings, target, _loss(self.loss))
 
     def _publish(self, released: Coefficients, record: PrivacyRecord) -> "SparseLinearRegression":
         """Take over what was released, in declared units."""

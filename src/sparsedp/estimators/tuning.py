@@ -9,8 +9,9 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from sparsedp.estimators.border import Estimator, Features, Grid, Tags, Targets
+from sparsedp.estimators.border import Estimator, Features, Grid, Groups, Tags, Targets
 from sparsedp.estimators.grid import Candidate, candidates
+from sparsedp.estimators.records import Given
 from sparsedp.fit.problem import Problem
 from sparsedp.fit.search.search import Distribution, Price, private_search
 from sparsedp.fit.settings import Seed
@@ -104,13 +105,19 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
         # The grid cannot change epsilon and delta, so any candidate's are those of the search.
         return Price.of(tried[0].settings, trials, self.distribution)
 
-    def fit(self, X: Features, y: Targets = None) -> "PrivateSearchCV":
+    def fit(
+        self,
+        X: Features,
+        y: Targets = None,
+        groups: Groups | None = None,
+    ) -> "PrivateSearchCV":
         """Search; the only method that sees private records.
 
         Parameters
         ----------
-        X, y
-            As for the estimator: arrays, data frames, or `RecordBlocks` without y.
+        X, y, groups
+            As for the estimator: arrays, data frames, or `RecordBlocks` without y. All rows of a
+            person train, or all score.
         """
         if not 0 < self.validation_fraction < 1:
             raise ValueError(
@@ -124,10 +131,11 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
                 f"epsilon={price.epsilon:g}, delta={price.delta:g} in all; "
                 f"noise {price.noise_factor:.2f} times that of a single fit\n"
             )
+        given = Given(X, y, groups)
         problems: list[Problem] = []
         try:
             for candidate in tried:
-                problems.append(candidate.estimator._problem(X, y, candidate.settings))
+                problems.append(candidate.estimator._problem(given, candidate.settings))
             settings = [candidate.settings for candidate in tried]
             found = private_search(
                 list(zip(settings, problems, strict=True)),

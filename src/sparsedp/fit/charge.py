@@ -65,7 +65,7 @@ def digest(data: object) -> bytes | None:
     if not isinstance(data, Dataset):
         return None
     storage = data.storage
-    parts = [data.target]
+    parts = [part for part in (data.target, data.weights, data.persons) if part is not None]
     if isinstance(storage, np.ndarray):
         parts.append(storage)
     else:

@@ -44,6 +44,8 @@ class Plan:
 def planned(settings: Settings, problem: Problem) -> Plan:
     """The plan of a fit; raises ValueError for whatever is known beforehand to be impossible."""
     public = public_facts(settings, problem)
+    if public.unit == "person" or public.weighting == "sub_unit":
+        raise ValueError("solvers take neither persons nor weights yet")
     if public.n_records == 0:
         raise ValueError("there are no records, which is public under neighbors='replace_one'")
     return Plan.of(settings.solver, problem.loss, public)
@@ -53,6 +55,13 @@ def public_facts(settings: Settings, problem: Problem) -> PublicFacts:
     """What the solver may know; raises if more features are asked for than there are."""
     data, loss = problem.data, problem.loss
     d = data.n_features
+    replaced = settings.neighbors == "replace_one" and settings.invalid == "replace"
+    if data.unit == "person" and replaced:
+        raise ValueError(
+            "under neighbors='replace_one' the number of persons is public, and with "
+            "invalid='replace' a missing id would change it: take neighbors='add_remove', or "
+            "repair the records and take invalid='raise'"
+        )
     if settings.n_nonzero is not None and settings.n_nonzero > d:
         raise ValueError(
             f"n_nonzero={settings.n_nonzero} is more than the {d} features of the data"
@@ -63,11 +72,14 @@ def public_facts(settings: Settings, problem: Problem) -> PublicFacts:
         n_outputs=loss.n_outputs,
         intercept=data.intercept,
         neighbors=settings.neighbors,
-        n_records=data.n_records if settings.neighbors == "replace_one" else None,
+        n_records=data.n_persons if settings.neighbors == "replace_one" else None,
         row_norm=data.bounds.row_norm,
         half_width=float(np.median(data.unit_map.half_width)),
         loss=loss,
         initial_weights=initial_weights(settings.initial_model, problem),
+        unit=data.unit,
+        weighting=data.weighting,
+        rows_per_unit=1 if data.unit == "row" else None,
     )
 
 

@@ -1,11 +1,18 @@
 """What everybody may know about a fit before it starts."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from sparsedp.losses.loss import Loss
 from sparsedp.privacy.neighbors import Neighbors
+
+Unit = Literal["row", "person"]
+"""What the guarantee protects as a whole: single rows, or all rows of a person."""
+
+Weighting = Literal["unit", "sub_unit"]
+"""Whether the weights of a unit add up to exactly 1, or to at most 1."""
 
 LARGEST_WEIGHT = 1e12
 """Of a public model; beyond, doubles are too far apart to tell what records add to it."""
@@ -28,7 +35,8 @@ class PublicFacts:
     neighbors : {"add_remove", "replace_one"}
         What the guarantee compares.
     n_records : int or None
-        Known only under replace-one; under add/remove the number of records is itself private.
+        Number of units (rows or persons). Known only under replace-one; under add/remove it is
+        itself private.
     row_norm : float or None
         Declared L2 bound of a record's features.
     half_width : float
@@ -37,6 +45,12 @@ class PublicFacts:
         What will be minimized; None if that is left open.
     initial_weights : ndarray or None
         Weights of a public model to start from, in unit coordinates; of ordinary size.
+    unit : {"row", "person"}
+        What neighbors differ in: one row, or all rows of one person.
+    weighting : {"unit", "sub_unit"}
+        Whether what a unit counts adds up to exactly 1, or to at most 1.
+    rows_per_unit : int or None
+        Rows that a unit has at most: 1 for rows; None where no limit was declared.
     """
 
     n_features: int
@@ -49,6 +63,9 @@ class PublicFacts:
     half_width: float = 1.0
     loss: Loss | None = None
     initial_weights: np.ndarray | None = None
+    unit: Unit = "row"
+    weighting: Weighting = "unit"
+    rows_per_unit: int | None = 1
 
     def __post_init__(self) -> None:
         # Written so that NaN is refused: what cannot be started from is known before the charge.
@@ -58,6 +75,17 @@ class PublicFacts:
                 "the public model to start from has weights that are not numbers, or above "
                 f"{LARGEST_WEIGHT:g} for features mapped to [-1, 1]: regularize it"
             )
+
+    @property
+    def total_weight(self) -> float | None:
+        """What all records count together, where that is public; None where it has to be asked.
+
+        Under replace-one the number of units is public, and each counts 1 unless weights may be
+        smaller: a unit of weight 1 may then be replaced by one of weight 0.
+        """
+        if self.n_records is None or self.weighting == "sub_unit":
+            return None
+        return float(self.n_records)
 
     @property
     def n_columns(self) -> int:

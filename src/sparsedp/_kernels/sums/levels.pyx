@@ -23,22 +23,27 @@ def count_rows(
     const double[::1] width,
     const uint8_t[::1] kinds,
     int64_t[:, ::1] counts,
+    const int64_t[::1] amounts=None,
 ):
     """Count the values of a table by kind, in a row of counts for each column or in one for all."""
     cdef Py_ssize_t i, j, start, size, d = rows.shape[1]
+    cdef bint each_its_own = amounts is not None
+    cdef int64_t amount = 1
     cdef Py_ssize_t step = counts.shape[1] if counts.shape[0] > 1 else 0
     cdef double n_cells = kinds.shape[0] // 2
     cdef int32_t[CHUNK] places
     cdef int64_t* first
     with nogil:
         for i in range(rows.shape[0]):
+            if each_its_own:
+                amount = amounts[i]
             start = 0
             while start < d:
                 size = min(CHUNK, d - start)
                 row_places(&rows[i, start], &lower[start], &width[start], n_cells, size, places)
                 first = &counts[0, 0] + step * start
                 for j in range(size):
-                    first[step * j + kinds[places[j]]] += 1
+                    first[step * j + kinds[places[j]]] += amount
                 start += CHUNK
 
 
@@ -50,9 +55,12 @@ def count_entries(
     const uint8_t[::1] kinds,
     const uint8_t[::1] zeros,
     int64_t[:, ::1] counts,
+    const int64_t[::1] amounts=None,
 ):
     """Count values by kind, with the column of each given, and no longer as zeros."""
     cdef Py_ssize_t i, j
+    cdef bint each_its_own = amounts is not None
+    cdef int64_t amount = 1
     cdef Py_ssize_t step = counts.shape[1] if counts.shape[0] > 1 else 0
     cdef double n_cells = kinds.shape[0] // 2
     cdef int64_t* first
@@ -62,5 +70,7 @@ def count_entries(
     with nogil:
         for i in range(values.shape[0]):
             j = columns[i]
-            first[step * j + kinds[place(values[i], lower[j], width[j], n_cells)]] += 1
-            first[step * j + zeros[j]] -= 1
+            if each_its_own:
+                amount = amounts[i]
+            first[step * j + kinds[place(values[i], lower[j], width[j], n_cells)]] += amount
+            first[step * j + zeros[j]] -= amount

@@ -3,7 +3,8 @@
 The way from a lower to an upper bound is cut into cells of equal length, as many as a power of two.
 A place is twice the number of the cell, and one more unless a value is the lower end of its cell;
 ``kinds`` tells for every place what is to be counted (so it is twice as long as there are cells,
-plus one). Counts are added to what is there: a row for each column, or one row for all.
+plus one). Counts are added to what is there: a row for each column, or one row for all. ``amounts``
+says what each row or entry counts, a whole number; without them it is one.
 """
 
 import numpy as np
@@ -21,6 +22,7 @@ def count_rows(
     width: Array,
     kinds: NDArray[np.uint8],
     counts: NDArray[np.int64],
+    amounts: NDArray[np.int64] | None = None,
 ) -> None:
     """Count the values of a table, whose columns are in order."""
     columns = np.arange(rows.shape[1])
@@ -28,7 +30,10 @@ def count_rows(
     for start in range(0, len(rows), step):
         block = rows[start : start + step]
         found = kinds_of(block, lower, width, kinds)
-        _add(found.ravel(), np.tile(columns, len(block)), counts)
+        each = None
+        if amounts is not None:
+            each = np.repeat(amounts[start : start + step], rows.shape[1])
+        _add(found.ravel(), np.tile(columns, len(block)), counts, each)
 
 
 def count_entries(
@@ -39,14 +44,15 @@ def count_entries(
     kinds: NDArray[np.uint8],
     zeros: NDArray[np.uint8],
     counts: NDArray[np.int64],
+    amounts: NDArray[np.int64] | None = None,
 ) -> None:
     """Count values, with the column of each given, and no longer as zeros.
 
     ``zeros`` holds the kind of zero in every column: what a value was counted as before.
     """
-    _add(kinds_of(values, lower[columns], width[columns], kinds), columns, counts)
+    _add(kinds_of(values, lower[columns], width[columns], kinds), columns, counts, amounts)
     fewer = np.zeros_like(counts)
-    _add(zeros[columns], columns, fewer)
+    _add(zeros[columns], columns, fewer, amounts)
     counts -= fewer
 
 
@@ -61,8 +67,16 @@ def kinds_of(
     return kinds[2 * cell + (position > cell)]
 
 
-def _add(found: NDArray[np.uint8], columns: np.ndarray, counts: NDArray[np.int64]) -> None:
+def _add(
+    found: NDArray[np.uint8],
+    columns: np.ndarray,
+    counts: NDArray[np.int64],
+    amounts: NDArray[np.int64] | None,
+) -> None:
     places = found.astype(np.intp)
     if len(counts) > 1:
         places += counts.shape[1] * columns.astype(np.intp)
-    counts += np.bincount(places, minlength=counts.size).reshape(counts.shape)
+    if amounts is None:
+        counts += np.bincount(places, minlength=counts.size).reshape(counts.shape)
+    else:
+        np.add.at(counts.reshape(-1), places, amounts)

@@ -4,14 +4,15 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sparsedp.data.blocks import questions
 from sparsedp.data.blocks.values import BlockValues
 from sparsedp.data.bounds import Bounds, UnitMap
 from sparsedp.data.dataset import Dataset
+from sparsedp.data.gate.units import Codes, Unit, Units, Weighting, handed_out, n_somebody
 from sparsedp.data.raw import Label, RawArray
-from sparsedp.data.records import Coordinates, Derived, Records, Sums, Watch
+from sparsedp.data.records import Coordinates, Counts, Derived, Records, Sums, Watch
 from sparsedp.data.storage import Array, Target
 
 
@@ -56,8 +57,35 @@ class BlockedDataset:
 
     @property
     def n_records(self) -> int:
-        """Number of records. PRIVATE under add/remove: use it to allocate, never to release."""
+        """Number of rows. PRIVATE: use it to allocate, never to release; see `total_weight`."""
         return sum(self._counts)
+
+    @property
+    def weights(self) -> Array | None:
+        """How much each row counts in sums; None where each counts 1. Private."""
+        if self._public.weights is None:
+            return None
+        return np.concatenate(self._blocks.each(questions.weights))
+
+    @property
+    def persons(self) -> Codes | None:
+        """Codes of persons; None where every row stands for itself. Private."""
+        if self._public.persons is None:
+            return None
+        return np.concatenate(self._blocks.each(questions.persons))
+
+    @property
+    def n_persons(self) -> int:
+        """Number of persons, or of rows where each stands for itself. PRIVATE under add/remove."""
+        persons = self.persons
+        return self.n_records if persons is None else n_somebody(persons)
+
+    @property
+    def total_weight(self) -> float:
+        """What all rows count together. Private."""
+        if self._public.weights is None:
+            return float(self.n_records)
+        return self.total(questions.total_weight)
 
     @property
     def target(self) -> Target:
@@ -68,6 +96,16 @@ class BlockedDataset:
     def n_features(self) -> int:
         """Number of features d. Public, like all properties that follow."""
         return self._public.n_features
+
+    @property
+    def unit(self) -> Unit:
+        """Whose data are protected as a whole."""
+        return self._public.unit
+
+    @property
+    def weighting(self) -> Weighting:
+        """Whether the weights of a person add up to exactly 1, or to at most 1."""
+        return self._public.weighting
 
     @property
     def n_columns(self) -> int:
@@ -130,7 +168,7 @@ class BlockedDataset:
         return np.concatenate(self._blocks.each(questions.MatVec(weights, center)))
 
     def rmatvec(self, r: ArrayLike, center: ArrayLike | None = None) -> Array:
-        """Multiply the transpose by one residual (or row of residuals) per record. Private."""
+        """Multiply the transpose by one weighted residual (or row of them) per record. Private."""
         return self.total(questions.RMatVec(center), self._split(np.asarray(r, dtype=np.float64)))
 
     def columns(self, indices: ArrayLike) -> Array:
@@ -141,9 +179,27 @@ class BlockedDataset:
         """L2 norm of every row as solvers see it. Private."""
         return np.concatenate(self._blocks.each(questions.RowNorms(center)))
 
-    def dyadic_counts(self, n_levels: int, *, together: bool = False) -> NDArray[np.int64]:
+    def dyadic_counts(self, n_levels: int, *, together: bool = False) -> Counts:
         """Count records by where their features lie within the bounds. Private."""
         return self.total(questions.DyadicCounts(n_levels, together))
+
+    def per_person(self, draw: Callable[[int], RawArray]) -> RawArray:
+        """One value for each row, the same for all rows of a person. Private."""
+        persons = self.persons
+        return draw(self.n_records) if persons is None else handed_out(persons, draw)
+
+    def first_rows(self, most: int) -> "BlockedDataset":
+        """Each person's own first ``most`` rows, in whichever blocks; weights are made anew."""
+        if self._public.persons is None:
+            return self
+        mask, weights = Units(self.persons, self.weights, self.weighting).first_rows(most)
+        masks = self._cut(mask)
+        counts = [int(part.sum()) for part in masks]
+        parts = np.split(weights, np.cumsum(counts)[:-1])
+        blocks = self._blocks.derive(
+            questions.reweighed, self._blocks.given(masks), self._blocks.given(parts), kept=False
+        )
+        return BlockedDataset(blocks, self._public, counts)
 
     def declared_units(self) -> "BlockedDataset":
         """The same records in declared units."""

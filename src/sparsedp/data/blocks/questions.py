@@ -1,18 +1,41 @@
 """What a `BlockedDataset` asks of every block in turn; sent to where the records are."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
+from sparsedp.data.gate.units import Codes
+from sparsedp.data.records import Counts
 from sparsedp.data.storage import Array, Target
 
 
 def target(block: Dataset) -> Target:
     """Targets of the block."""
     return block.target
+
+
+def weights(block: Dataset) -> Array:
+    """Weights of the block's rows."""
+    return np.ones(block.n_records) if block.weights is None else block.weights
+
+
+def persons(block: Dataset) -> Codes:
+    """Codes of the block's persons."""
+    assert block.persons is not None, "all blocks have persons, or none has"
+    return block.persons
+
+
+def total_weight(block: Dataset) -> float:
+    """What the block's rows count together."""
+    return block.total_weight
+
+
+def reweighed(block: Dataset, mask: NDArray[np.bool_], weights: Array) -> Dataset:
+    """Some rows of the block, with other weights."""
+    return replace(block.rows(mask), weights=weights)
 
 
 def declared_units(block: Dataset) -> Dataset:
@@ -99,6 +122,6 @@ class DyadicCounts:
     n_levels: int
     together: bool
 
-    def __call__(self, block: Dataset) -> NDArray[np.int64]:
+    def __call__(self, block: Dataset) -> Counts:
         """Counts by feature, side and level."""
         return block.dyadic_counts(self.n_levels, together=self.together)

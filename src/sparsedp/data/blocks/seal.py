@@ -41,7 +41,8 @@ class Sealing:
             parts = [storage]
         else:
             parts = [storage.indptr, storage.indices, storage.data]
-        for part in (*parts, block.target):
+        units = [part for part in (block.weights, block.persons) if part is not None]
+        for part in (*parts, block.target, *units):
             digest.update(f"{part.dtype.str}{part.shape}".encode())
             digest.update(np.ascontiguousarray(part).reshape(-1).view(np.uint8).data)
         return Seal(block.n_records, digest.digest())

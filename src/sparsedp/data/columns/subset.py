@@ -14,6 +14,7 @@ from sparsedp.data.columns import index
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.storage import Array, Storage
 from sparsedp.data.sums import norms, products
+from sparsedp.data.sums.weighed import weighed
 
 MOST_CANCELED = 2.0**10
 """The terms of a record's coordinates may be longer than these by this factor; see `lengths`."""
@@ -40,6 +41,8 @@ class ColumnSubset:
         As in `Dataset`.
     known : ColumnIndex or None
         Where entries stand in the block, for columns to come. Private.
+    weights : ndarray of shape (n,) or None
+        How much each record counts in sums, as in `Dataset`. Private.
     """
 
     storage: Storage
@@ -49,6 +52,7 @@ class ColumnSubset:
     scale: Array
     most_together: int | None = None
     known: index.ColumnIndex | None = None
+    weights: Array | None = None
 
     @classmethod
     def of(
@@ -77,6 +81,7 @@ class ColumnSubset:
             np.ones(len(features)) if scale is None else scale[features],
             block.most_together,
             known,
+            block.weights,
         )
 
     def margins(self, weights: Array) -> Array:
@@ -89,6 +94,7 @@ class ColumnSubset:
         """Products of the columns from ``n_old`` on with all columns, summed over records."""
         first = max(n_old - self.constant, 0)
         new = index.dense(self.storage, first, self.shift[first:], self.scale[first:])
+        new = weighed(new, self.weights)
         total = products.sums(new)
         inside = products.weighted_sums(self.storage, new, self.shift, total=total).rounded()
         inside /= self.scale[:, None]
@@ -118,7 +124,9 @@ class ColumnSubset:
         """Multiply the transpose of ``columns @ matrix`` by residuals (n, K).
 
         A residual is small enough that, times what `lengths` says of its record, it keeps a bound.
+        It is multiplied by the weight of its record here, and nowhere before.
         """
+        residuals = weighed(residuals, self.weights)
         inside = matrix[self.constant :] / self.scale[:, None]
         total = products.sums(residuals)
         pair = products.weighted_sums(

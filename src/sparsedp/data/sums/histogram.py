@@ -7,7 +7,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from sparsedp._kernels import COMPILED
 from sparsedp._kernels.sums.levels_reference import kinds_of
-from sparsedp.data.storage import Storage, entry_columns
+from sparsedp.data.gate.units import ONE, as_whole
+from sparsedp.data.records import Counts
+from sparsedp.data.storage import Array, Storage, entry_columns, entry_rows
 from sparsedp.data.sums.products import contiguous
 
 if COMPILED:
@@ -20,9 +22,20 @@ MOST_ENTRIES = 2**24
 """Entries that are counted in one call: between two Ctrl-C is heard."""
 
 
+PARTS = 20, 10, 0
+"""Weights of 30 bits are counted in parts of ten where all columns are counted together: their
+number times that of the records stays far below what counts can hold."""
+
+
 def dyadic_counts(
-    storage: Storage, lower: ArrayLike, upper: ArrayLike, n_levels: int, *, together: bool = False
-) -> NDArray[np.int64]:
+    storage: Storage,
+    lower: ArrayLike,
+    upper: ArrayLike,
+    n_levels: int,
+    weights: Array | None = None,
+    *,
+    together: bool = False,
+) -> Counts:
     """Count values by column, side and level.
 
     Parameters
@@ -33,6 +46,8 @@ def dyadic_counts(
         The bounds.
     n_levels : int
         Values closer than ``2**-n_levels`` are not counted.
+    weights : ndarray of shape (n,) or None
+        What each record counts, in whole multiples of 2**-30; None for 1.
     together : bool
         Add up the columns.
 
@@ -43,30 +58,57 @@ def dyadic_counts(
         width from the lower bound, entry [j, 1, b] likewise from the upper bound, and entry
         [j, 2, b] at such a fraction of half the width from the middle.
     """
+    kinds, meaning = _kinds(n_levels)
+    if weights is None:
+        # By floating point, which is exact for numbers of records and quick.
+        counts = _counted(storage, lower, upper, kinds, meaning, None, together).astype(np.float64)
+        found: NDArray[np.int64] = np.rint(counts @ meaning).astype(np.int64)
+        return found.reshape(-1, 3, n_levels)
+    # Exact in whole numbers: rounding sums of fractions would not be local (persons.md).
+    whole, levels = as_whole(weights), meaning.astype(np.int64)
+    total = np.zeros((1 if together else storage.shape[1], 3 * n_levels))
+    for shift in PARTS if together else (0,):
+        part, whole = whole >> shift, whole & (2**shift - 1)
+        counts = _counted(storage, lower, upper, kinds, meaning, part, together)
+        total += (counts @ levels) * (2.0**shift / ONE)
+    return total.reshape(-1, 3, n_levels)
+
+
+def _counted(
+    storage: Storage,
+    lower: ArrayLike,
+    upper: ArrayLike,
+    kinds: NDArray[np.uint8],
+    meaning: NDArray[np.float64],
+    amounts: NDArray[np.int64] | None,
+    together: bool,
+) -> NDArray[np.int64]:
+    """Values by column and kind, each as often as its record's amount says."""
     n, d = storage.shape
     lower = np.ascontiguousarray(lower, dtype=np.float64)
     width = np.asarray(upper, dtype=np.float64) - lower
-    kinds, meaning = _kinds(n_levels)
     counts = np.zeros((1 if together else d, len(meaning)), dtype=np.int64)
     if isinstance(storage, np.ndarray):
-        for rows, _ in contiguous(storage):
-            kernel.count_rows(rows, lower, width, kinds, counts)
+        for rows, block in contiguous(storage):
+            some = None if amounts is None else amounts[block]
+            kernel.count_rows(rows, lower, width, kinds, counts, some)
+        return counts
+    columns = entry_columns(storage)
+    # All records are at zero, whose place is public, until an entry tells otherwise.
+    zeros = kinds_of(0.0, lower, width, kinds)
+    all_records = n if amounts is None else int(amounts.sum())
+    if together:
+        counts += all_records * np.bincount(zeros, minlength=counts.shape[1])
     else:
-        columns = entry_columns(storage)
-        # All records are at zero, whose place is public, until an entry tells otherwise.
-        zeros = kinds_of(0.0, lower, width, kinds)
-        if together:
-            counts += n * np.bincount(zeros, minlength=counts.shape[1])
-        else:
-            counts[np.arange(d), zeros] = n
-        for start in range(0, storage.nnz, MOST_ENTRIES):
-            part = slice(start, start + MOST_ENTRIES)
-            kernel.count_entries(
-                storage.data[part], columns[part], lower, width, kinds, zeros, counts
-            )
-    # By floating point, which is exact for numbers of records and quick.
-    found: NDArray[np.int64] = np.rint(counts.astype(np.float64) @ meaning).astype(np.int64)
-    return found.reshape(-1, 3, n_levels)
+        counts[np.arange(d), zeros] = all_records
+    each = None if amounts is None else amounts[entry_rows(storage)]
+    for start in range(0, storage.nnz, MOST_ENTRIES):
+        part = slice(start, start + MOST_ENTRIES)
+        some = None if each is None else each[part]
+        kernel.count_entries(
+            storage.data[part], columns[part], lower, width, kinds, zeros, counts, some
+        )
+    return counts
 
 
 @cache

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsedp.data.dataset import Dataset
+from sparsedp.data.sums.weighed import weighed
 from sparsedp.losses.loss import Loss
 
 
@@ -21,8 +22,8 @@ def gradient_sum(data: Dataset, loss: Loss, weights: np.ndarray, bound: float) -
 
 
 def mean_loss(data: Dataset, loss: Loss, weights: np.ndarray) -> float:
-    """Mean loss (private): for non-private references and tests."""
-    return float(data.total(LossSum(loss, weights)) / data.n_records)
+    """Mean loss (private): for non-private references and tests; zero where nothing counts."""
+    return float(data.total(LossSum(loss, weights)) / (data.total_weight or 1.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,11 +42,12 @@ class GradientSum:
 
 @dataclass(frozen=True, eq=False)
 class LossSum:
-    """Sum of the records' losses (private)."""
+    """Sum of the records' losses, by weight (private)."""
 
     loss: Loss
     weights: np.ndarray
 
     def __call__(self, block: Dataset) -> float:
         """Over the records of a block."""
-        return float(self.loss.value(block.matvec(self.weights), block.target).sum())
+        losses = self.loss.value(block.matvec(self.weights), block.target)
+        return float(weighed(losses, block.weights).sum())

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sparsedp.data.blocks.blocks import RecordBlocks
     from sparsedp.data.bounds import Bounds
+    from sparsedp.data.schema import Schema
     from sparsedp.estimators import (
         PrivateSearchCV,
         SparseLinearRegression,
@@ -30,6 +31,7 @@ _HOME = {
     "PrivacyRecord": "sparsedp.privacy.record",
     "PrivateSearchCV": "sparsedp.estimators",
     "RecordBlocks": "sparsedp.data.blocks.blocks",
+    "Schema": "sparsedp.data.schema",
     "SparseLinearRegression": "sparsedp.estimators",
     "SparseLogisticRegression": "sparsedp.estimators",
     "SparsePoissonRegressor": "sparsedp.estimators",
@@ -45,6 +47,7 @@ __all__ = [
     "PrivacyRecord",
     "PrivateSearchCV",
     "RecordBlocks",
+    "Schema",
     "SparseLinearRegression",
     "SparseLogisticRegression",
     "SparsePoissonRegressor",

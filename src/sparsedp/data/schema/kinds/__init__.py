@@ -1,0 +1,1 @@
+"""What raw columns hold, one kind per file: which columns it becomes, and how cells are read."""

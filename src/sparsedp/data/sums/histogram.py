@@ -90,8 +90,8 @@ def _counted(
     counts = np.zeros((1 if together else d, len(meaning)), dtype=np.int64)
     if isinstance(storage, np.ndarray):
         for rows, block in contiguous(storage):
-            some = None if amounts is None else amounts[block]
-            kernel.count_rows(rows, lower, width, kinds, counts, some)
+            some = () if amounts is None else (amounts[block],)
+            kernel.count_rows(rows, lower, width, kinds, counts, *some)
         return counts
     columns = entry_columns(storage)
     # All records are at zero, whose place is public, until an entry tells otherwise.
@@ -104,9 +104,9 @@ def _counted(
     each = None if amounts is None else amounts[entry_rows(storage)]
     for start in range(0, storage.nnz, MOST_ENTRIES):
         part = slice(start, start + MOST_ENTRIES)
-        some = None if each is None else each[part]
+        some = () if each is None else (each[part],)
         kernel.count_entries(
-            storage.data[part], columns[part], lower, width, kinds, zeros, counts, some
+            storage.data[part], columns[part], lower, width, kinds, zeros, counts, *some
         )
     return counts
 

@@ -86,6 +86,26 @@ def test_what_is_no_number_raises_or_is_the_middle(said, cell):
     assert encoded(shown, ["1", cell], "replace")[1] == [[1.0, 0.0], [50.0, 1.0]]
 
 
+def test_floats_are_doubted_where_a_point_stands_between_thousands():
+    """pandas reads a column of "1.234" as fractions, and as text where one cell is "1.234,5"."""
+    said = {"lower": 0, "upper": 1e6, "thousands": ".", "decimal": ","}
+    schema = Schema.from_dict({"features": {"x": said}})
+    assert schema.encode({"x": ["1.234", 1234, "1234"]}).tolist() == [[1234.0]] * 3
+    for frame in (
+        pd.DataFrame({"x": [1.234]}),
+        pl.DataFrame({"x": [1.234]}),
+        pa.table({"x": [1.234]}),
+        {"x": np.array([1.234])},
+    ):
+        with pytest.raises(ValueError, match="declare typed = true"):
+            schema.encode(frame, "replace")
+    with pytest.raises(ValueError, match="say how they are written"):
+        schema.encode({"x": [1.234]})
+    typed = Schema.from_dict({"features": {"x": said | {"typed": True}}})
+    assert typed.encode({"x": [1.5, "1.234,5"]}).tolist() == [[1.5], [1234.5]]
+    assert typed.encode(pd.DataFrame({"x": [1.5]})).tolist() == [[1.5]]
+
+
 def test_missing_numbers_raise_unless_declared():
     with pytest.raises(ValueError, match="column 'x' has missing cells: declare missing"):
         encoded(LIMITS, ["1", ""])
@@ -188,7 +208,8 @@ def test_dates():
     names, X = encoded(said, ["2023-01-01", "2023-07-02", ""])
     angle = 2 * math.pi * (182 / 365.25)
     assert [[0, 1, 0], [math.sin(angle), math.cos(angle), 0], [0, 0, 1]] == X
-    for cell in ("30.02.2024", "2024-02-28", 5, "x", datetime.time(1)):
+    assert encoded(said | {"format": "%d.%m.%Y"}, ["2023-01-01"])[1] == [[0, 1, 0]]
+    for cell in ("30.02.2024", "2024-02-30", 5, "x", datetime.time(1)):
         with pytest.raises(ValueError, match="column 'x' has cells that are not dates"):
             encoded({"kind": "date", "parts": ["month"], "format": "%d.%m.%Y"}, [cell])
 

@@ -11,6 +11,7 @@ from numbers import Real
 import numpy as np
 
 from sparsedp.data.gate.cells import is_missing
+from sparsedp.data.gate.labels import as_number
 from sparsedp.data.storage import Array
 
 MISSING = frozenset(["", "na", "n/a", "<na>", "nan", "-nan", "nat", "null", "none", "?"])
@@ -33,6 +34,14 @@ def says_nothing(cell: object) -> bool:
     if isinstance(cell, Decimal):
         return cell.is_nan()
     return isinstance(cell, Real | np.complexfloating | complex) and bool(cell != cell)
+
+
+def number_read(cell: object) -> int | float | None:
+    """The number that a cell is or reads as, an int where it is whole; None if there is none."""
+    try:
+        return as_number(cell.item() if isinstance(cell, np.generic) else cell)
+    except Exception:
+        return None  # a type whose conversion fails in its own way
 
 
 def normalized(text: str, *, fold_case: bool = False) -> str:

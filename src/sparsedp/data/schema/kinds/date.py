@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sparsedp.data.gate.labels import as_number
 from sparsedp.data.gate.table import check_type
 from sparsedp.data.raw import Cells
-from sparsedp.data.schema.kinds.cells import Remembered, says_nothing
+from sparsedp.data.schema.kinds.cells import Remembered, number_read, says_nothing
 from sparsedp.data.schema.kinds.checks import checked_date, checked_texts
 from sparsedp.data.schema.kinds.cyclic import circle
 from sparsedp.data.schema.kinds.kind import INDICATOR, Column, Mask, Writer, indicator
@@ -42,7 +42,8 @@ class Date:
     lower, upper : date, optional
         Needed for days and year, which are clipped to them.
     format : str, optional
-        How text cells write a date, as for ``strptime``: "%d.%m.%Y". By default as in ISO 8601.
+        How text cells write a date, as for ``strptime``: "%d.%m.%Y". By default as in ISO 8601,
+        whose long form (2020-12-31) is always read where `format` does not fit.
         A time of day may be there and is not looked at.
     missing : "indicator" or a date, optional
     """
@@ -175,29 +176,34 @@ class Date:
             return float(_typed_days(np.array([cell]))[0])
         if isinstance(cell, date):  # a datetime with its own clock, whatever its zone
             return float(cell.toordinal() - EPOCH)
-        number = as_number(cell)
-        if self._n_digits is None or not isinstance(number, int) or number < 0:
-            return math.nan
-        return self._parsed(str(number).zfill(self._n_digits))
+        return self._parsed(self._digits(cell) or "")
 
     def _from_text(self, text: str) -> float:
         text = text.strip()
-        if self._n_digits is not None:
-            # A program may have read 20201231 as a number, and 01122020 as one without its zero.
-            number = as_number(text)
-            if isinstance(number, int) and number >= 0:
-                text = str(number).zfill(self._n_digits)
-        return self._parsed(text)
+        return self._parsed(self._digits(text) or text)
+
+    def _digits(self, cell: object) -> str | None:
+        """A whole number as a date in digits; None if it is none, or dates are written otherwise.
+
+        A program may have read 20201231 as a number, and 01122020 as one without its zero.
+        """
+        number = None if self._n_digits is None else number_read(cell)
+        if self._n_digits is None or not isinstance(number, int):
+            return None
+        return str(number).zfill(self._n_digits) if 0 <= number < 10**self._n_digits else None
 
     def _parsed(self, text: str) -> float:
-        try:
-            if self.format is None:
-                found = datetime.fromisoformat(text)
-            else:
-                found = datetime.strptime(text, self.format)
-        except (ValueError, OverflowError):
-            return math.nan
-        return float(found.toordinal() - EPOCH)
+        for read in (self._as_declared, _as_iso):
+            try:
+                return float(read(text).toordinal() - EPOCH)
+            except (ValueError, OverflowError):
+                continue
+        return math.nan
+
+    def _as_declared(self, text: str) -> datetime:
+        if self.format is None:
+            return datetime.fromisoformat(text)
+        return datetime.strptime(text, self.format)
 
     def _expand(self, days: NDArray[np.int64], out: Array) -> None:
         dates = days.astype("datetime64[D]")
@@ -220,6 +226,13 @@ class Date:
                 here[:] = 0.0
                 # 1970-01-01 was a Thursday.
                 here[rows, months % 12 if part == "month" else (days + 3) % 7] = 1.0
+
+
+def _as_iso(text: str) -> datetime:
+    """What programs write for a typed date where another cell of the column is text."""
+    if "-" not in text:
+        raise ValueError("not the long form")
+    return datetime.fromisoformat(text)
 
 
 def _typed_days(cells: NDArray[np.datetime64]) -> Array:

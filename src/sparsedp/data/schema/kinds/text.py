@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparsedp.data.gate.labels import as_number
 from sparsedp.data.raw import Cells
-from sparsedp.data.schema.kinds.cells import says_nothing
+from sparsedp.data.schema.kinds.cells import number_read, says_nothing
 from sparsedp.data.schema.kinds.checks import checked_number, checked_whole
 from sparsedp.data.schema.kinds.kind import INDICATOR, Column, Mask, Writer
 from sparsedp.data.storage import Array
@@ -126,7 +125,7 @@ def words_of(cell: object) -> list[str] | None:
         cell = cell.decode(errors="replace")
     if says_nothing(cell):
         return None
-    if as_number(cell) is not None:
+    if number_read(cell) is not None:
         return []
     if not isinstance(cell, str):
         return None

@@ -3,6 +3,7 @@
 import math
 import re
 from dataclasses import dataclass, fields, replace
+from decimal import Decimal
 from functools import cached_property
 
 import numpy as np
@@ -18,6 +19,12 @@ BLANKS = " \u00a0\u2009\u202f"
 """Blank, no-break space, thin space, narrow no-break space."""
 
 APOSTROPHES = "'’"
+FLOATS = (float, np.floating, Decimal)
+DOUBTED = (
+    'holds floats, and "." is declared to stand between thousands: a program that reads 1.234 as a '
+    "fraction would have changed the numbers. Read the column as text, or declare typed = true if "
+    "its floats are right"
+)
 SIGNS = {"+": 1.0, "-": -1.0, "−": -1.0}
 
 
@@ -37,6 +44,10 @@ class Writing:
         Whether a number may end in %, which divides it by 100.
     parentheses : bool
         Whether (5) is minus five.
+    typed : bool
+        Whether floats are right where "." stands between thousands. By default they are refused: a
+        program that does not know how numbers are written reads 1.234 as a fraction, unless some
+        cell of the column is no number.
     """
 
     decimal: str | None = None
@@ -44,6 +55,7 @@ class Writing:
     currency: tuple[str, ...] | None = None
     percent: bool | None = None
     parentheses: bool | None = None
+    typed: bool | None = None
 
     def __post_init__(self) -> None:
         if self.decimal not in (None, ".", ","):
@@ -55,7 +67,7 @@ class Writing:
         if self.currency is not None:
             symbols = tuple(filter(None, checked_texts(self.currency, "currency")))
             object.__setattr__(self, "currency", symbols)
-        for name in ("percent", "parentheses"):
+        for name in ("percent", "parentheses", "typed"):
             if getattr(self, name) is not None:
                 checked_flag(getattr(self, name), name)
         if (self.decimal or ".") == self.thousands and self.decimal is not None:
@@ -78,12 +90,16 @@ class Writing:
         """Whether numbers are written as Python writes them."""
         return self == PLAIN
 
+    @property
+    def _doubts_floats(self) -> bool:
+        return self.thousands == "." and not self.typed
+
     def number(self, cell: object) -> float:
         """A cell as a number; NaN if it is none, or missing."""
         if isinstance(cell, bytes):
             cell = cell.decode(errors="replace")
         if not isinstance(cell, str):
-            found = number(cell)
+            found = None if self._doubts_floats and isinstance(cell, FLOATS) else number(cell)
             return math.nan if found is None else found
         return self._plain(cell) if self.is_plain else self._written(cell)
 
@@ -94,11 +110,13 @@ class Writing:
         """
         if isinstance(cells, np.ndarray):
             check_type(cells.dtype, "the column")
+            if self._doubts_floats and cells.dtype.kind == "f":
+                raise ValueError(DOUBTED)
             with np.errstate(over="ignore"):  # extended precision may overflow to infinity
                 return cells.astype(np.float64)
         kinds = set(map(type, cells))
         plain_text = kinds <= {str} and self.is_plain
-        if plain_text or PYTHON_NUMBERS.issuperset(kinds):
+        if plain_text or (PYTHON_NUMBERS.issuperset(kinds) and not self._doubts_floats):
             try:
                 return np.fromiter(map(float, cells), np.float64, len(cells))  # pyrefly: ignore
             except (ValueError, OverflowError):
@@ -153,7 +171,9 @@ class Writing:
                 return (signs or [1.0])[0], text
 
 
-PLAIN = Writing(decimal=".", thousands="", currency=(), percent=False, parentheses=False)
+PLAIN = Writing(
+    decimal=".", thousands="", currency=(), percent=False, parentheses=False, typed=False
+)
 """As Python writes numbers."""
 
 FIELDS = tuple(field.name for field in fields(Writing))

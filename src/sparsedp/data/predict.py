@@ -4,6 +4,7 @@ import numpy as np
 
 from sparsedp.data.raw import RawTable
 from sparsedp.data.storage import Array, Storage, is_sparse
+from sparsedp.data.sums.products import times
 
 ENTRIES_PER_BLOCK = 1 << 22
 """Records are taken in blocks of about this many entries, so memory does not grow with them."""
@@ -18,6 +19,9 @@ def linear_predictor(
     missing: Array | None = None,
 ) -> Array:
     """Margins of shape (n, n_outputs); only features with a non-zero coefficient are read.
+
+    A record's margins depend on nothing but the record, to the last bit: how a matrix product
+    rounds one row may depend on how many there are, and private scores count margins.
 
     Parameters
     ----------
@@ -41,5 +45,6 @@ def linear_predictor(
         block: Storage = columns[start : start + step]
         values = block if isinstance(block, np.ndarray) else block.toarray()
         values = np.where(np.isnan(values), missing, values)
-        margins[start : start + step] = np.clip(values, lower, upper) @ coef + intercept
+        values = np.ascontiguousarray(np.clip(values, lower, upper))
+        margins[start : start + step] = times(values, coef, intercept)
     return margins

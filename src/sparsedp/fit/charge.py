@@ -1,4 +1,4 @@
-"""Between a fit and its ledger: the charge before any noise, the note once a model exists."""
+"""Between a release and its ledger: the charge before any noise, the note once it exists."""
 
 import hashlib
 from dataclasses import replace
@@ -6,37 +6,39 @@ from dataclasses import replace
 import numpy as np
 
 from sparsedp.data.dataset import Dataset
-from sparsedp.fit.settings import Settings
 from sparsedp.fit.warned import warn_caller
-from sparsedp.privacy import PrivacyRecord
+from sparsedp.privacy import Ledger, PrivacyRecord
 from sparsedp.privacy.ledger import LedgerError, Receipt
 from sparsedp.privacy.ledger.state import WEIGHTS
 
 
-def charge(settings: Settings, record: PrivacyRecord, data: Dataset) -> PrivacyRecord:
+def charge(
+    ledger: Ledger | None, record: PrivacyRecord, data: Dataset, *, what: str
+) -> PrivacyRecord:
     """Write what the record says into the ledger, never less than was claimed or proven.
 
     Parameters
     ----------
-    settings : Settings
-        With the ledger, or with none.
+    ledger : Ledger or None
     record : PrivacyRecord
         Seeded fits are charged like private ones: a seed that gets lost must not be a way around.
     data : Dataset
         Private. The ledger keeps a keyed fingerprint of it, which nothing published depends on.
+    what : str
+        What is released, for the ledger's line.
 
     Returns
     -------
     PrivacyRecord
         The record with its receipt.
     """
-    if settings.ledger is None:
+    if ledger is None:
         return record
-    receipt = settings.ledger.charge(
+    receipt = ledger.charge(
         max(record.epsilon, record.proven_epsilon),
         record.delta,
-        neighbors=settings.neighbors,
-        what=f"{record.loss['name']} model by {record.solver['name']}",
+        neighbors=record.neighbors,
+        what=what,
         events=list(record.events),
         seeded=record.seeded,
         digest=digest(data),
@@ -44,18 +46,22 @@ def charge(settings: Settings, record: PrivacyRecord, data: Dataset) -> PrivacyR
     return replace(record, ledger=receipt.to_dict())
 
 
-def finish(settings: Settings, record: PrivacyRecord, weights: np.ndarray) -> None:
-    """Note in the ledger that the charge has become a model; a failure costs only the note."""
-    ledger = settings.ledger
+def model_by(record: PrivacyRecord) -> str:
+    """What a fit releases, for the ledger's line."""
+    return f"{record.loss['name']} model by {record.solver['name']}"
+
+
+def finish(ledger: Ledger | None, record: PrivacyRecord, released: np.ndarray) -> None:
+    """Note in the ledger what the charge has become; a failure costs only the note."""
     if ledger is None or record.ledger is None or ledger.finish_later:
         return
     charged = Receipt(record.ledger["id"], record.ledger["line"], record.ledger["head"])
     try:
         # Not of a model file: there is none yet, and `verify` compares files with files only.
-        ledger.finish(charged, WEIGHTS + hashlib.sha256(weights.tobytes()).hexdigest())
+        ledger.finish(charged, WEIGHTS + hashlib.sha256(released.tobytes()).hexdigest())
     except LedgerError as error:
         warn_caller(
-            f"the model exists and its charge stands; only the note of that failed: {error}",
+            f"the release exists and its charge stands; only the note of that failed: {error}",
             UserWarning,
         )
 

@@ -4,7 +4,7 @@ import math
 from contextlib import closing
 from dataclasses import replace
 
-from sparsedp.fit.charge import charge, finish
+from sparsedp.fit.charge import charge, finish, model_by
 from sparsedp.fit.coefficients import Coefficients
 from sparsedp.fit.plan import Plan, planned, warn_about_noise
 from sparsedp.fit.problem import Problem
@@ -37,14 +37,15 @@ def private_fit(settings: Settings, problem: Problem) -> tuple[Coefficients, Pri
         budget, stream = plan.budget(settings.epsilon, settings.delta), settings.stream()
         record = private_record(settings, problem, plan.public, budget, seeded=stream.seeded)
         warn_about_noise(plan.public, budget, record)  # raises where users make errors of warnings
-        record = charge(settings, record, data)  # raises if the ledger has not enough left
+        # Raises if the ledger has not enough left.
+        record = charge(settings.ledger, record, data, what=model_by(record))
 
         progress = Progress(budget.charges.n_releases, settings.verbose)
         data.watched(progress.reading)
         solution = after_charge(
             lambda: private_solution(plan, budget, data, stream, progress)  # noise: here only
         )
-        finish(settings, record, solution.weights)
+        finish(settings.ledger, record, solution.weights)
         record = replace(record, notes=(*solution.notes, *record.notes))
         return Coefficients.of(solution, problem), record
 

@@ -116,7 +116,7 @@ def _record(
         },
         seeded=seeded,
         notes=(*settings.solver.caveats, *notes),
-        versions=dict(_versions()),
+        versions=dict(versions()),
     )
 
 
@@ -129,7 +129,8 @@ def describe(thing: object) -> dict[str, object]:
 
 
 @cache
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Of the software that a release was made by."""
     return {
         "sparsedp": sparsedp.__version__,
         "kernels": "compiled" if COMPILED else "reference",

@@ -98,14 +98,18 @@ class Settings:
 
     def stream(self) -> KeyStream:
         """Fresh randomness: secret unless there is a seed."""
-        state = self.random_state
-        if state is None:
-            return KeyStream.secure()
-        if isinstance(state, int | np.integer):
-            return KeyStream.from_seed(int(state))
-        if isinstance(state, np.random.Generator | np.random.RandomState):
-            return KeyStream.from_seed(state.bytes(32))
-        raise ValueError(f"random_state must be None, a number or a NumPy generator: {state!r}")
+        return key_stream(self.random_state)
+
+
+def key_stream(state: Seed | None) -> KeyStream:
+    """Fresh randomness: secret unless there is a seed."""
+    if state is None:
+        return KeyStream.secure()
+    if isinstance(state, int | np.integer):
+        return KeyStream.from_seed(int(state))
+    if isinstance(state, np.random.Generator | np.random.RandomState):
+        return KeyStream.from_seed(state.bytes(32))
+    raise ValueError(f"random_state must be None, a number or a NumPy generator: {state!r}")
 
 
 def _solver(solver: str | Solver) -> Solver:

@@ -3,6 +3,7 @@
 import math
 from dataclasses import asdict, dataclass
 
+from sparsedp.privacy.neighbors import Neighbors
 from sparsedp.privacy.plain import Parsed
 from sparsedp.privacy.verdict import Verdict, verdict_of
 
@@ -42,7 +43,7 @@ class PrivacyRecord:
 
     epsilon: float
     delta: float
-    neighbors: str
+    neighbors: Neighbors
     calibration: str
     proven_epsilon: float
     events: tuple[Parsed, ...]

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from sparsedp.fit.charge import charge, finish
+from sparsedp.fit.charge import charge, finish, model_by
 from sparsedp.fit.coefficients import Coefficients
 from sparsedp.fit.problem import Problem
 from sparsedp.fit.record import search_record
@@ -111,7 +111,8 @@ def private_search(
             trial.settings, trial.problem, public, event, needed=needed, seeded=seeded
         )
 
-    charged = charge(settings, record_of(plans[0]), problem.data)
+    first = record_of(plans[0])
+    charged = charge(settings.ledger, first, problem.data, what=model_by(first))
 
     def tried() -> list[tuple[int, Solution, float]]:
         count = n_trials(price.expected_trials, distribution, stream)
@@ -123,7 +124,7 @@ def private_search(
     # Being the best of several may have changed what is likely about it.
     said = tuple(f"Of the best trial, taken by itself: {note}" for note in solution.notes)
     record = replace(record, notes=(*said, *record.notes), ledger=charged.ledger)
-    finish(settings, record, solution.weights)
+    finish(settings.ledger, record, solution.weights)
     return Found(best, Coefficients.of(solution, plans[best].problem), score, record)
 
 

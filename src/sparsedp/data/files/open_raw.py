@@ -19,7 +19,8 @@ from sparsedp.data.files.location import Location
 from sparsedp.data.files.opened import COMPRESSED, reading
 from sparsedp.data.files.raw_columns import RawColumns, joined
 
-ROWS_PER_BLOCK = 20_000
+ROWS_PER_BLOCK = 8192
+"""As many as a schema encodes at a time."""
 
 
 class Format(Protocol):

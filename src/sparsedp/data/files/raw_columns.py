@@ -1,12 +1,19 @@
 """Columns of a file before the gate: single cells, or columns that the file itself types."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, time, timedelta
 from decimal import Decimal
 from numbers import Real
+from typing import overload
 
 from sparsedp.data.raw import RawColumn
+
+SEPARATOR = "\x1f"
+"""Between cells that are packed; cells that hold it are not."""
+
+SHORT = 64
+"""Cells of at most this many characters, on average, are packed."""
 
 NESTED = ()
 """Stands for a cell that holds several values: no number, no label and no text."""
@@ -64,13 +71,78 @@ class RawColumns:
         return cls(tuple(names), dict(zip(names, columns, strict=True)), len(rows))
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Packed(Sequence[object]):
+    """Single cells in little memory: text of a block is one text, taken apart when it is used.
+
+    Parameters
+    ----------
+    blocks : tuple of str or list
+        All of one length but the last.
+    lengths : tuple of int
+    """
+
+    blocks: tuple[str | list[object], ...]
+    lengths: tuple[int, ...]
+
+    @classmethod
+    def of(cls, blocks: Sequence[list[object]]) -> "Packed":
+        """Pack lists of cells."""
+        return cls(tuple(map(_packed, blocks)), tuple(map(len, blocks)))
+
+    def __len__(self) -> int:
+        return sum(self.lengths)
+
+    @overload
+    def __getitem__(self, which: int) -> object: ...
+    @overload
+    def __getitem__(self, which: slice) -> list[object]: ...
+    def __getitem__(self, which: int | slice) -> object:
+        """A cell, or a list of some."""
+        if isinstance(which, int):
+            position = which + len(self) if which < 0 else which
+            if not 0 <= position < len(self):
+                raise IndexError(which)
+            return self[position : position + 1][0]
+        start, stop, step = which.indices(len(self))
+        if step != 1:
+            return list(self)[which]
+        found: list[object] = []
+        first = 0
+        for block, length in zip(self.blocks, self.lengths, strict=True):
+            if first < stop and start < first + length:
+                found += _unpacked(block)[max(0, start - first) : stop - first]
+            first += length
+        return found
+
+    def __iter__(self) -> Iterator[object]:
+        for block, length in zip(self.blocks, self.lengths, strict=True):
+            if length:
+                yield from _unpacked(block)
+
+    def __repr__(self) -> str:
+        return "Packed(cells private)"
+
+
+def _packed(cells: list[object]) -> str | list[object]:
+    texts = [cell for cell in cells if isinstance(cell, str)]
+    if not cells or len(texts) < len(cells) or sum(map(len, texts)) > SHORT * len(cells):
+        return cells  # long texts gain nothing, and may be one text that is shared
+    text = SEPARATOR.join(texts)
+    return text if text.count(SEPARATOR) == len(cells) - 1 else cells
+
+
+def _unpacked(block: str | list[object]) -> list[object]:
+    return list(block.split(SEPARATOR)) if isinstance(block, str) else block
+
+
 def joined(names: Sequence[str], blocks: Sequence[RawColumns]) -> RawColumns:
     """Blocks of one file as one."""
     columns: dict[str, RawColumn] = {}
     for name in names:
         parts = [block[name] for block in blocks]
         if all(isinstance(part, list) for part in parts):
-            columns[name] = [cell for part in parts for cell in part]
+            columns[name] = Packed.of(parts)
         else:
             columns[name] = _chained(parts)
     return RawColumns(tuple(names), columns, sum(block.n_rows for block in blocks))

@@ -54,7 +54,7 @@ MUTANTS = [
     _in("certificates.h", "e >= known_from ? l2[e] * away : HUGE_VAL", "l2[e] * away"),
     _in(
         "certificates.h",
-        "    memcpy(s->origin, s->r, 4 * (size_t)(s->m->n * s->n_outputs));\n",
+        "    memcpy(s->origin, s->r, 2 * (size_t)(s->m->n * s->n_outputs));\n",
         "",
     ),
     _in(

@@ -50,7 +50,7 @@ static int64_t look(walk_t *s, int64_t e) {
         pass(s);
     if (s->fresh) {
         int64_t output = e % s->n_outputs, at = output * m->n;
-        s->seen[e] = score_of(m, k, s->r + at, s->narrow_r + at, s->sum_r[output]);
+        s->seen[e] = score_of(m, k, s->r + at, s->sum_r[output]);
         spend(s, s->cost[k + 1] - s->cost[k], 1);
     } else {
         s->seen[e] = score_on_the_fly(m, k, s->loss, s->v, s->scale, s->unit);
@@ -69,7 +69,7 @@ static void renew_origin(walk_t *s, int64_t from) {
     for (int64_t e = from; e < s->size && !s->failed; e++)
         if (s->seen_step[e] != s->t + 1) look(s, e);
     memcpy(s->known_copy + from, s->seen + from, 8 * (size_t)(s->size - from));
-    memcpy(s->origin, s->r, 4 * (size_t)(s->m->n * s->n_outputs));
+    memcpy(s->origin, s->r, 2 * (size_t)(s->m->n * s->n_outputs));
     s->known = s->known_copy, s->known_from = from;
     s->away = s->spent_since = 0;
     s->built_for = -2;

@@ -11,7 +11,7 @@
     } while (0)
 
 /* The score of an entry from residuals r, term by term. */
-static int64_t plain_score(const walk_t *s, int64_t e, const int32_t *r) {
+static int64_t plain_score(const walk_t *s, int64_t e, const int16_t *r) {
     const records_t *m = s->m;
     int64_t k = e / s->n_outputs, sum = 0;
     r += e % s->n_outputs * m->n;
@@ -25,14 +25,14 @@ static int64_t plain_score(const walk_t *s, int64_t e, const int32_t *r) {
     return sum;
 }
 
-static void check_clocks(walk_t *s, const int32_t *r) {
+static void check_clocks(walk_t *s, const int16_t *r) {
     int64_t n = s->m->n * s->n_outputs;
     double now = ahead(s);
     for (int64_t i = 0; i < n; i++) {
         int64_t share = s->m->weight ? s->m->weight[i % s->m->n] : WHOLE_WEIGHT;
         MUST(isfinite(s->v[i]) && llabs(r[i]) * WHOLE_WEIGHT <= share * ONE);
     }
-    MUST(!s->fresh || memcmp(r, s->r, 4 * (size_t)n) == 0);
+    MUST(!s->fresh || memcmp(r, s->r, 2 * (size_t)n) == 0);
     MUST(s->scale * sqrt(squared_norm(s->v, n)) <= s->length * (1 + 1e-9) + 1e-300);         /* I1 */
     MUST(sqrt((double)squared_distance(r, s->r, n)) <= now + 1e-9);                          /* I2 */
     MUST(sqrt((double)squared_distance(r, s->origin, n)) <= s->away + now + 1e-9);           /* I3 */
@@ -41,7 +41,7 @@ static void check_clocks(walk_t *s, const int32_t *r) {
 }
 
 /* What one candidate must fulfill: a level of its own, bounds that hold, E no less than W. */
-static void check_candidate(walk_t *s, int64_t c, int l, const int32_t *r, uint8_t *found) {
+static void check_candidate(walk_t *s, int64_t c, int l, const int16_t *r, uint8_t *found) {
     int known = c >= 0 && c < 2 * s->size && !found[c];
     MUST(known);                                                                             /* I6 */
     if (!known) return;
@@ -58,7 +58,7 @@ static void check_candidate(walk_t *s, int64_t c, int l, const int32_t *r, uint8
 static void check(walk_t *s) {
     if (s->failed) return;
     int64_t n = s->m->n * s->n_outputs, count = 0;
-    int32_t *r = malloc(4 * (size_t)n);
+    int16_t *r = malloc(2 * (size_t)n);
     uint8_t *found = calloc((size_t)(2 * s->size), 1);
     MUST(r && found);
     if (r && found) {
@@ -83,7 +83,7 @@ static void check(walk_t *s) {
 
 /* A look, also one on the fly, gives the score at this point. */
 static void check_look(walk_t *s, int64_t e) {
-    int32_t *r = malloc(4 * (size_t)(s->m->n * s->n_outputs));
+    int16_t *r = malloc(2 * (size_t)(s->m->n * s->n_outputs));
     MUST(r);
     if (!r) return;
     fresh_residuals(s, r);
@@ -96,7 +96,7 @@ static double chance(const walk_t *s, double h, double per);
 /* A decision that bounds settled is the one that the score gives. */
 static void check_squeeze(walk_t *s, int64_t e, double sign, double u, double per, int answer) {
     int64_t n = s->m->n * s->n_outputs;
-    int32_t *r = malloc(4 * (size_t)n);
+    int16_t *r = malloc(2 * (size_t)n);
     MUST(r);
     if (!r) return;
     fresh_residuals(s, r);

@@ -11,12 +11,12 @@ static inline double ahead(const walk_t *s) {
     return s->since > 0 ? least(s->since + s->rounding, s->farthest) : 0;
 }
 
-static inline double distance(const int32_t *a, const int32_t *b, int64_t n) {
+static inline double distance(const int16_t *a, const int16_t *b, int64_t n) {
     return sqrt((double)squared_distance(a, b, n)) * (1 + 1e-12);
 }
 
 /* The residuals of the current point. */
-static void fresh_residuals(const walk_t *s, int32_t *r) {
+static void fresh_residuals(const walk_t *s, int16_t *r) {
     const records_t *m = s->m;
     residuals(s->loss, s->v, s->scale, m->target, m->weight, s->unit, m->n, s->n_outputs, r);
 }
@@ -28,7 +28,6 @@ static void settle_residuals(walk_t *s) { /* what follows from r */
         for (int64_t i = 0; i < n; i++) sum += s->r[c * n + i];
         s->sum_r[c] = sum;
     }
-    for (int64_t i = 0; i < n * s->n_outputs; i++) s->narrow_r[i] = (int16_t)s->r[i];
     s->since = 0, s->fresh = 1;
 }
 
@@ -39,7 +38,7 @@ static void pass(walk_t *s) {
     fresh_residuals(s, s->spare);
     s->moved += distance(s->spare, s->r, size);
     s->away = distance(s->spare, s->origin, size);
-    int32_t *old = s->r;
+    int16_t *old = s->r;
     s->r = s->spare, s->spare = old;
     s->length = s->scale * sqrt(squared_norm(s->v, size)) * (1 + 1e-7);
     settle_residuals(s);
@@ -71,7 +70,7 @@ static void begin_clocks(walk_t *s) {
     s->rounding = (1 + 1e-6 + 2 * SLIP[s->loss] * ONE / s->bound) * root;
     s->farthest = 2 * ONE * root;
     fresh_residuals(s, s->r);
-    memcpy(s->origin, s->r, 4 * (size_t)size);
+    memcpy(s->origin, s->r, 2 * (size_t)size);
     settle_residuals(s);
 }
 

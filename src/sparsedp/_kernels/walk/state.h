@@ -45,8 +45,7 @@ typedef struct {
     float unit;
     /* Residuals at the last pass, their sums, and at the origin, where scores from `known_from` on
        are known. */
-    int32_t *r, *spare, *origin;
-    int16_t *narrow_r;
+    int16_t *r, *spare, *origin;
     int64_t sum_r[MOST_OUTPUTS], *known_copy, known_from;
     const int64_t *known;
     int fresh; /* r belongs to the current point */
@@ -95,18 +94,18 @@ static void spend(walk_t *s, double time, int since_origin) {
 }
 
 static void release(walk_t *s) {
-    void *all[] = {s->v, s->r, s->spare, s->origin, s->narrow_r, s->known_copy, s->seen,
-                   s->seen_at, s->seen_step, s->high, s->level, s->candidate, s->cost};
+    void *all[] = {s->v, s->r, s->spare, s->origin, s->known_copy, s->seen, s->seen_at,
+                   s->seen_step, s->high, s->level, s->candidate, s->cost};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 
 static int allocate(walk_t *s) {
     size_t n = (size_t)s->m->n * (size_t)s->n_outputs, size = (size_t)s->size;
-    s->v = calloc(n, 8), s->r = malloc(4 * n), s->spare = malloc(4 * n), s->origin = malloc(4 * n);
-    s->narrow_r = malloc(2 * n), s->known_copy = malloc(8 * size), s->seen = calloc(size, 8);
+    s->v = calloc(n, 8), s->r = malloc(2 * n), s->spare = malloc(2 * n), s->origin = malloc(2 * n);
+    s->known_copy = malloc(8 * size), s->seen = calloc(size, 8);
     s->seen_at = calloc(size, 8), s->seen_step = calloc(size, 4), s->high = malloc(16 * size);
     s->level = malloc(2 * size), s->candidate = malloc(8 * size), s->cost = malloc(8 * ((size_t)s->m->d + 1));
-    if (!(s->v && s->r && s->spare && s->origin && s->narrow_r && s->known_copy && s->seen && s->seen_at &&
+    if (!(s->v && s->r && s->spare && s->origin && s->known_copy && s->seen && s->seen_at &&
           s->seen_step && s->high && s->level && s->candidate && s->cost))
         return 0;
     s->cost[0] = 0;

@@ -25,14 +25,14 @@ enum { LOGISTIC, SQUARED, MULTINOMIAL };
 static const double LIPSCHITZ[] = {0.25, 1.0, 0.70711};
 static const double SLIP[] = {0x1p-20, 0x1p-40, 0x1p-17};
 
-static inline int32_t whole(float r) { /* the nearest whole number within ONE; NaN becomes ONE */
+static inline int16_t whole(float r) { /* the nearest whole number within ONE; NaN becomes ONE */
     r = r < (float)ONE ? r : (float)ONE;
     r = r > -(float)ONE ? r : -(float)ONE;
-    return (int32_t)((r + 0x1.8p23f) - 0x1.8p23f);
+    return (int16_t)((r + 0x1.8p23f) - 0x1.8p23f);
 }
 
-static inline int32_t weighed(int32_t r, int32_t weight) { /* toward zero, never to the nearest */
-    return (int32_t)((int64_t)weight * r / WHOLE_WEIGHT);
+static inline int16_t weighed(int16_t r, int32_t weight) { /* toward zero, never to the nearest */
+    return (int16_t)((int64_t)weight * r / WHOLE_WEIGHT);
 }
 
 static inline float exp_single(float x) { /* relative error below 2^-20 within +-80, else an end */
@@ -49,20 +49,20 @@ static inline float exp_single(float x) { /* relative error below 2^-20 within +
     return p;
 }
 
-static inline int32_t logistic(double margin, float target, float unit) {
+static inline int16_t logistic(double margin, float target, float unit) {
     return whole((1.0f / (1.0f + exp_single(-(float)margin)) - target) * unit);
 }
 
-static inline int32_t squared(double margin, float target, float unit) {
+static inline int16_t squared(double margin, float target, float unit) {
     double r = (margin - target) * unit;
     r = r < ONE ? r : ONE;
     r = r > -ONE ? r : -ONE;
-    return (int32_t)((r + 0x1.8p52) - 0x1.8p52);
+    return (int16_t)((r + 0x1.8p52) - 0x1.8p52);
 }
 
 /* Probabilities minus label, shrunk as a whole until the largest, that of the label, is within ONE. */
 static void multinomial(const double *v, double scale, float target, float unit, int64_t n, int k,
-                        int32_t *r) {
+                        int16_t *r) {
     float p[MOST_OUTPUTS];
     double top = v[0], sum = 0;
     int label = target > 0 ? (target < (float)(k - 1) ? (int)target : k - 1) : 0;
@@ -76,7 +76,7 @@ static void multinomial(const double *v, double scale, float target, float unit,
 
 /* The residuals of all records at margins scale * v, output after output; of weight 1 without `weight`. */
 WIDE static void residuals(int loss, const double *restrict v, double scale, const float *restrict y,
-                           const int32_t *restrict weight, float unit, int64_t n, int k, int32_t *restrict r) {
+                           const int32_t *restrict weight, float unit, int64_t n, int k, int16_t *restrict r) {
     if (loss == LOGISTIC)
         for (int64_t i = 0; i < n; i++) r[i] = logistic(scale * v[i], y[i], unit);
     else if (loss == SQUARED)
@@ -87,9 +87,9 @@ WIDE static void residuals(int loss, const double *restrict v, double scale, con
         for (int64_t i = 0; i < n; i++) r[c * n + i] = weighed(r[c * n + i], weight[i]);
 }
 
-WIDE static int64_t squared_distance(const int32_t *restrict a, const int32_t *restrict b, int64_t n) {
+WIDE static int64_t squared_distance(const int16_t *restrict a, const int16_t *restrict b, int64_t n) {
     int64_t sum = 0; /* terms of at most 2^30 */
-    for (int64_t i = 0; i < n; i++) sum += (int64_t)((a[i] - b[i]) * (a[i] - b[i]));
+    for (int64_t i = 0; i < n; i++) sum += (int32_t)(a[i] - b[i]) * (a[i] - b[i]);
     return sum;
 }
 

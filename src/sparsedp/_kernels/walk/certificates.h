@@ -70,6 +70,7 @@ static void renew_origin(walk_t *s, int64_t from) {
         if (s->seen_step[e] != s->t + 1) look(s, e);
     memcpy(s->known_copy + from, s->seen + from, 8 * (size_t)(s->size - from));
     memcpy(s->origin, s->r, 2 * (size_t)(s->m->n * s->n_outputs));
+    s->squares_origin = s->squares;
     s->known = s->known_copy, s->known_from = from;
     s->away = s->spent_since = 0;
     s->built_for = -2;

@@ -11,8 +11,9 @@ static inline double ahead(const walk_t *s) {
     return s->since > 0 ? least(s->since + s->rounding, s->farthest) : 0;
 }
 
-static inline double distance(const int16_t *a, const int16_t *b, int64_t n) {
-    return sqrt((double)squared_distance(a, b, n)) * (1 + 1e-12);
+/* |a - b|, rounded up, from the squares of both: whole numbers below 2^60. */
+static inline double distance(const int16_t *a, int64_t squares_a, const int16_t *b, int64_t squares_b, int64_t n) {
+    return sqrt((double)(squares_a + squares_b - 2 * sum_products(a, b, n))) * (1 + 1e-12);
 }
 
 /* The residuals of the current point. */
@@ -23,11 +24,7 @@ static void fresh_residuals(const walk_t *s, int16_t *r) {
 
 static void settle_residuals(walk_t *s) { /* what follows from r */
     int64_t n = s->m->n;
-    for (int c = 0; c < s->n_outputs; c++) {
-        int64_t sum = 0;
-        for (int64_t i = 0; i < n; i++) sum += s->r[c * n + i];
-        s->sum_r[c] = sum;
-    }
+    for (int c = 0; c < s->n_outputs; c++) s->sum_r[c] = sum_of(s->r + c * n, n);
     s->since = 0, s->fresh = 1;
 }
 
@@ -36,10 +33,11 @@ static void pass(walk_t *s) {
     if (s->fresh) return;
     int64_t size = s->m->n * s->n_outputs;
     fresh_residuals(s, s->spare);
-    s->moved += distance(s->spare, s->r, size);
-    s->away = distance(s->spare, s->origin, size);
+    int64_t squares = sum_products(s->spare, s->spare, size);
+    s->moved += distance(s->spare, squares, s->r, s->squares, size);
+    s->away = distance(s->spare, squares, s->origin, s->squares_origin, size);
     int16_t *old = s->r;
-    s->r = s->spare, s->spare = old;
+    s->r = s->spare, s->spare = old, s->squares = squares;
     s->length = s->scale * sqrt(squared_norm(s->v, size)) * (1 + 1e-7);
     settle_residuals(s);
     s->counters[PASSES]++;
@@ -71,6 +69,7 @@ static void begin_clocks(walk_t *s) {
     s->farthest = 2 * ONE * root;
     fresh_residuals(s, s->r);
     memcpy(s->origin, s->r, 2 * (size_t)size);
+    s->squares = s->squares_origin = sum_products(s->r, s->r, size);
     settle_residuals(s);
 }
 

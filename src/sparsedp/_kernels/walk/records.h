@@ -22,7 +22,7 @@ static inline int64_t column_size(const records_t *m, int64_t k) { return m->ind
 /* A column that stores all its entries has them in the order of the records: no numbers are needed. */
 static inline int full(const records_t *m, int64_t k) { return column_size(m, k) == m->n; }
 
-/* Sums of entries times residuals: each product is at most 2^28. Plain loops are the fastest. */
+/* Sums of entries times residuals: products of at most 2^28. Plain loops are the fastest. */
 #define SPARSE_SUM(NAME, INDEX)                                                                    \
     static int64_t NAME(const INDEX *restrict rows, const int16_t *restrict x, int64_t size,       \
                         const int16_t *restrict r) {                                               \
@@ -33,25 +33,10 @@ static inline int full(const records_t *m, int64_t k) { return column_size(m, k)
 SPARSE_SUM(sum_narrow, uint16_t)
 SPARSE_SUM(sum_wide, int32_t)
 
-#define BLOCK 512
-/* Entries in halves, x = 128 * high + low: products are at most 2^21, BLOCK of them fit into 32 bits,
-   and compilers have an instruction for such sums. */
-WIDE static int64_t sum_dense(const int16_t *restrict x, const int16_t *restrict r, int64_t n) {
-    int64_t sum = 0;
-    for (int64_t start = 0; start < n; start += BLOCK) {
-        int64_t end = start + BLOCK < n ? start + BLOCK : n;
-        int32_t high = 0, low = 0;
-        for (int64_t i = start; i < end; i++)
-            high += (int16_t)(x[i] >> 7) * r[i], low += (int16_t)(x[i] & 127) * r[i];
-        sum += (int64_t)high * 128 + low;
-    }
-    return sum;
-}
-
 /* The score of column k from the residuals of one output and their sum. */
 static int64_t score_of(const records_t *m, int64_t k, const int16_t *r, int64_t sum_r) {
     int64_t p = m->indptr[k], size = column_size(m, k), base = m->base[k], sum = base * sum_r;
-    if (full(m, k)) return -sum_dense(m->x + p, r, m->n);
+    if (full(m, k)) return -sum_products(m->x + p, r, m->n);
     sum += m->narrow ? sum_narrow(m->narrow + p, m->x + p, size, r) : sum_wide(m->wide + p, m->x + p, size, r);
     for (int64_t q = p; base && q < p + size; q++) sum -= base * r[row_at(m, q)];
     return -sum;

@@ -46,6 +46,7 @@ typedef struct {
     /* Residuals at the last pass, their sums, and at the origin, where scores from `known_from` on
        are known. */
     int16_t *r, *spare, *origin;
+    int64_t squares, squares_origin; /* |r|^2 and |origin|^2 */
     int64_t sum_r[MOST_OUTPUTS], *known_copy, known_from;
     const int64_t *known;
     int fresh; /* r belongs to the current point */

@@ -87,9 +87,29 @@ WIDE static void residuals(int loss, const double *restrict v, double scale, con
         for (int64_t i = 0; i < n; i++) r[c * n + i] = weighed(r[c * n + i], weight[i]);
 }
 
-WIDE static int64_t squared_distance(const int16_t *restrict a, const int16_t *restrict b, int64_t n) {
-    int64_t sum = 0; /* terms of at most 2^30 */
-    for (int64_t i = 0; i < n; i++) sum += (int32_t)(a[i] - b[i]) * (a[i] - b[i]);
+#define BLOCK 512
+WIDE static int64_t sum_of(const int16_t *restrict r, int64_t n) {
+    int64_t sum = 0;
+    for (int64_t start = 0; start < n; start += BLOCK) {
+        int64_t end = start + BLOCK < n ? start + BLOCK : n;
+        int32_t part = 0;
+        for (int64_t i = start; i < end; i++) part += r[i];
+        sum += part;
+    }
+    return sum;
+}
+
+/* The sum of a * b, both within ONE. In halves, a = 128 * high + low, products are at most 2^21: BLOCK of
+   them fit into 32 bits, and compilers have an instruction for such sums. */
+WIDE static int64_t sum_products(const int16_t *restrict a, const int16_t *restrict b, int64_t n) {
+    int64_t sum = 0;
+    for (int64_t start = 0; start < n; start += BLOCK) {
+        int64_t end = start + BLOCK < n ? start + BLOCK : n;
+        int32_t high = 0, low = 0;
+        for (int64_t i = start; i < end; i++)
+            high += (int16_t)(a[i] >> 7) * b[i], low += (int16_t)(a[i] & 127) * b[i];
+        sum += (int64_t)high * 128 + low;
+    }
     return sum;
 }
 

@@ -1,5 +1,7 @@
 """Scores along a compiled walk are those of the plain loop, for all losses and layouts."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.sparse import csc_array, csr_array
@@ -10,6 +12,7 @@ from sparsedp.losses import Huber, Logistic, Multinomial, Squared
 from sparsedp.mechanisms.walk.lazy import scores_along
 from sparsedp.sets import L1Ball
 from sparsedp.solvers.frank_wolfe.vertex_walk import VertexWalk
+from tests.walk.walks import shares
 
 N, D, N_STEPS = 80, 9, 12
 LOSSES = {"logistic": Logistic(), "squared": Squared(), "multinomial": Multinomial(3)}
@@ -38,8 +41,11 @@ def records(loss, layout, intercept):
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("layout", ["dense", "csr", "csc", "binary"])
 @pytest.mark.parametrize("intercept", [True, False])
-def test_scores_along_a_walk_are_those_of_the_plain_loop(loss, layout, intercept):
+@pytest.mark.parametrize("persons", [False, True])
+def test_scores_along_a_walk_are_those_of_the_plain_loop(loss, layout, intercept, persons):
     data = records(loss, layout, intercept)
+    if persons:
+        data = replace(data, weights=shares(np.repeat([1, 3, 6], 8)))
     shape = (data.n_columns, 3) if loss == "multinomial" else (data.n_columns,)
     size = int(np.prod(shape))
     steps = 1 / (np.arange(N_STEPS) + 2)

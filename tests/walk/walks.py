@@ -4,7 +4,7 @@ Shared by the tests of the kernel, `make laws` (all combinations) and the fuzzer
 """
 
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
@@ -17,7 +17,7 @@ from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
 from sparsedp.mechanisms import KeyStream
 from sparsedp.mechanisms.samplers.exact import is_below
-from sparsedp.solvers.frank_wolfe.compact import columns_of
+from sparsedp.solvers.frank_wolfe.compact import compact_columns
 
 STEEPNESS = (0.05, 0.6, 5.0, 300.0, 1e5)
 PATHS = {
@@ -55,7 +55,7 @@ class Case:
         storage = csr_array(self.X) if layout == "sparse" else self.X
         bounds = Bounds(self.lower, 1)
         data = Dataset.clip(storage, self.y, bounds, intercept=self.intercept, **how)
-        return columns_of(data, self.weights)
+        return compact_columns(replace(data, weights=self.weights)).columns
 
 
 def cases() -> dict[str, Case]:

@@ -52,13 +52,9 @@ def compact_columns(data: Dataset) -> CompactColumns | None:
 
 
 def _prepared(data: Dataset) -> CompactColumns:
-    return CompactColumns(columns_of(data, None))
-
-
-def columns_of(data: Dataset, weights: np.ndarray | None) -> Records:
-    """The records by columns, with a weight in [0, 1] for each; None if all are 1."""
-    units = None if weights is None else whole_weights(weights)
-    return _dense(data, units) if isinstance(data.storage, np.ndarray) else _sparse(data, units)
+    weights = None if data.weights is None else whole_weights(data.weights)
+    dense = isinstance(data.storage, np.ndarray)
+    return CompactColumns(_dense(data, weights) if dense else _sparse(data, weights))
 
 
 def whole_units(values: np.ndarray) -> np.ndarray:

@@ -232,6 +232,8 @@ BROKEN = {
     "claims to be infinite": (put("privacy.epsilon", "inf"), "contradicts"),
     "events": (put("privacy.events", [1]), "event"),
     "binary by name": (put("privacy.bounds.binary", ["age"]), "list of positions"),
+    "fewer bounds": (put("privacy.bounds.lower", [0.0]), "each of n_features"),
+    "binary beyond": (put("privacy.bounds.binary", [99]), "no such feature"),
     "binary before the first": (put("privacy.bounds.binary", [-1]), "list of positions"),
 }
 

@@ -54,6 +54,18 @@ MUTANTS = [
     ),
     Mutant(
         BOUNDS,
+        "    counts = looked_at.dyadic_counts(",
+        "    counts = data.dyadic_counts(",
+        TESTS,
+    ),
+    Mutant(
+        BOUNDS,
+        "        return data, share\n",
+        "        return data, 2 * share\n",
+        TESTS,
+    ),
+    Mutant(
+        BOUNDS,
         "Sensitivity(add_remove=math.sqrt(3), replace_one=math.sqrt(6))",
         "Sensitivity(add_remove=math.sqrt(3), replace_one=math.sqrt(3))",
         TESTS,

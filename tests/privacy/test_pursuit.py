@@ -41,13 +41,18 @@ LAYOUTS = ("dense", "sparse", "sparse")
 class Setting:
     """Tables of one shape, and the facts that are public about them."""
 
-    def __init__(self, loss, neighbors, *, row_norm=None, intercept=True, start=None, k=3):
+    def __init__(
+        self, loss, neighbors, *, row_norm=None, intercept=True, start=None, k=3, binary=None
+    ):
         self.loss, self.neighbors, self.row_norm = loss, neighbors, row_norm
-        self.intercept, self.start, self.k = intercept, start, k
+        self.intercept, self.start, self.k, self.binary = intercept, start, k, binary
 
     def dataset(self, X, y, layout):
         bounds = Bounds(
-            lower=[-1, 0, -2, -1, -5.0], upper=[1, 1, 2, 3, 5.0], row_norm=self.row_norm
+            lower=[-1, 0, -2, -1, -5.0],
+            upper=[1, 1, 2, 3, 5.0],
+            row_norm=self.row_norm,
+            binary=self.binary,
         )
         X = X if layout == "dense" else sparse.csc_array(X)
         classes = LOSSES[self.loss].n_classes
@@ -135,6 +140,9 @@ SETTINGS = [
     {"start": (0, 1, 2, 4), "row_norm": 0.5},
     {"k": 5},
     {"k": 1},
+    {"binary": (1, 4)},
+    {"binary": True},
+    {"binary": True, "row_norm": 30.0},
 ]
 
 

@@ -173,6 +173,10 @@ class Bounds:
             np.broadcast_to(np.asarray(upper, dtype=np.float64), (n_features,)),
         )
 
+    def with_limits(self, lower: ArrayLike, upper: ArrayLike) -> "Bounds":
+        """Return the same promises with other limits; binary features are still said to be so."""
+        return Bounds(lower, upper, self.row_norm, self.features, self.binary)
+
     def containing_zero(self) -> "Bounds":
         """Extend every interval to contain zero: entries that a sparse matrix omits are zeros.
 

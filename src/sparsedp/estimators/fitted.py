@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsedp.data.gate import check_finite, missing_values, numbers, shape_of, unwrapped
+from sparsedp.data.linear_form import LinearForm, linear_form, narrowed
 from sparsedp.data.predict import linear_predictor
 from sparsedp.estimators.border import Estimator, Features, Tags
 from sparsedp.estimators.path import ModelPath
@@ -45,15 +46,50 @@ def margins_of(estimator: Estimator, X: Features) -> np.ndarray:
     values = numbers(X, estimator.invalid, copy=False)
     if estimator.invalid == "raise":
         check_finite(values, getattr(estimator, "feature_names_in_", None))
+    missing = None
+    if estimator.invalid == "replace":
+        row_norm = estimator.privacy_.bounds.get("row_norm")
+        missing = missing_values(*_declared(estimator), row_norm)
+    coef, intercept = np.atleast_2d(estimator.coef_), np.atleast_1d(estimator.intercept_)
     lower, upper = estimator.clip_bounds_
-    return linear_predictor(
-        values,
+    return linear_predictor(values, coef, intercept, lower, upper, missing)
+
+
+def clipped_of(estimator: Estimator) -> dict[str | int, tuple[float, float]]:
+    """Used features that are clipped to less than their declared bounds, and to what."""
+    check_is_fitted(estimator)
+    declared, clip = _declared(estimator), estimator.clip_bounds_
+    d = len(clip[0])
+    names = estimator.privacy_.bounds.get("features", getattr(estimator, "feature_names_in_", None))
+    named = range(d) if names is None else [str(name) for name in names]
+    return {
+        named[j]: (float(clip[0][j]), float(clip[1][j]))
+        for j in narrowed(np.atleast_2d(estimator.coef_), clip, declared)
+    }
+
+
+def linear_form_of(estimator: Estimator) -> LinearForm:
+    """The plain linear model that is closest to the fitted one, in the shapes of that."""
+    check_is_fitted(estimator)
+    coef, intercept, difference = linear_form(
         np.atleast_2d(estimator.coef_),
         np.atleast_1d(estimator.intercept_),
-        lower,
-        upper,
-        missing_values(lower, upper, estimator.privacy_.bounds.get("row_norm")),
+        estimator.clip_bounds_,
+        _declared(estimator),
     )
+    plain = isinstance(estimator.intercept_, float)
+    return LinearForm(
+        coef.reshape(np.shape(estimator.coef_)),
+        float(np.ravel(intercept)[0]) if plain else intercept,
+        difference,
+    )
+
+
+def _declared(estimator: Estimator) -> tuple[np.ndarray, np.ndarray]:
+    """The bounds that were in force in the fit, one entry per feature."""
+    d, bounds = len(estimator.clip_bounds_[0]), estimator.privacy_.bounds
+    lower, upper = (np.asarray(bounds[name], dtype=float) for name in ("lower", "upper"))
+    return np.broadcast_to(lower, (d,)), np.broadcast_to(upper, (d,))
 
 
 def tagged(estimator: Estimator, tags: Tags) -> Tags:

@@ -7,8 +7,16 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sparsedp.data.gate import target_numbers
+from sparsedp.data.linear_form import LinearForm
 from sparsedp.estimators.border import Features, Groups, Tags, Targets, Weights
-from sparsedp.estimators.fitted import margins_of, path_of, publish, tagged
+from sparsedp.estimators.fitted import (
+    clipped_of,
+    linear_form_of,
+    margins_of,
+    path_of,
+    publish,
+    tagged,
+)
 from sparsedp.estimators.path import ModelPath
 from sparsedp.estimators.records import Given, Records
 from sparsedp.fit.coefficients import Coefficients
@@ -75,6 +83,13 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
         The model at every number of features up to this one's.
     clip_bounds_ : (ndarray, ndarray)
         Features are clipped to these before prediction.
+    clipped_ : dict
+        Features of the model whose ``clip_bounds_`` are narrower than the declared bounds, by name
+        (or position), with those limits. For records within them, and for all records if there are
+        none, predictions are ``X @ coef_ + intercept_``.
+    linear_form_ : LinearForm
+        ``coef``, ``intercept`` and ``largest_difference``: the plain linear model that is closest
+        to this one, clipping included, over all records within the declared bounds.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -144,6 +159,16 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
     def path_(self) -> ModelPath:
         """The models with fewer features, at no further charge."""
         return path_of(self)
+
+    @property
+    def clipped_(self) -> dict[str | int, tuple[float, float]]:
+        """Features whose values are clipped to less than their declared bounds, and to what."""
+        return clipped_of(self)
+
+    @property
+    def linear_form_(self) -> LinearForm:
+        """The plain linear model closest to this one within the declared bounds."""
+        return linear_form_of(self)
 
     def predict(self, X: Features) -> np.ndarray:
         """Predicted targets."""

@@ -4,6 +4,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sparsedp.data.bounds import Bounds
+from sparsedp.data.bounds_toml import some_names
+from sparsedp.data.dataset import Dataset
+from sparsedp.data.linear_form import narrowed
 from sparsedp.fit.problem import Problem
 from sparsedp.solvers import Solution, SolutionPath
 
@@ -25,6 +29,19 @@ class Coefficients:
     path_intercepts: np.ndarray
     """Of shape (k, n_outputs)."""
 
+    def clipped(self, data: Dataset) -> tuple[str, ...]:
+        """A note that names the features whose declared bounds were tightened, if there are any."""
+        found = narrowed(self.coef, self.clip_bounds, data.bounds.arrays(data.n_features))
+        if found.size == 0:
+            return ()
+        names = data.bounds.features or data.feature_names
+        shown = some_names([f"x{j}" if names is None else names[j] for j in found])
+        return (
+            f"Bounds of {shown} were tightened privately: values beyond the limits shown with the "
+            "model count as the limits, and coefficients hold within them. Columns that hold only "
+            "two values keep their bounds if Bounds(binary=...) says so.",
+        )
+
     def scaled(self, factor: float, offset: float) -> "Coefficients":
         """The same model for a target in other units: factor times prediction plus offset."""
         return replace(
@@ -40,7 +57,7 @@ class Coefficients:
         """Carry unit weights back by the public (or released) bounds."""
         data, interval = problem.data, problem.target.interval
         d = data.n_features
-        bounds = data.bounds if solution.bounds is None else solution.bounds
+        bounds = _of_values(solution.bounds, data)
         weights = solution.weights.reshape(data.n_columns, -1)
         intercept = weights[d] if data.intercept else np.zeros(weights.shape[1])
         unit_map = bounds.unit_map(d, centered=data.intercept)
@@ -61,3 +78,25 @@ class Coefficients:
             return found
         low, high = interval
         return found.scaled((high - low) / 2, (high + low) / 2)
+
+
+def _of_values(released: Bounds | None, data: Dataset) -> Bounds:
+    """Bounds to clip to: the released ones, but declared ones for features of two values.
+
+    A binary feature keeps its declared bounds wherever its two values have the same unit
+    coordinates in both boxes: predictions for them are then the same (linear_form.md).
+    """
+    declared, d = data.bounds, data.n_features
+    if released is None:
+        return declared
+    kept = declared.binary_features(d)
+    (low, high), (lowest, highest) = narrow, wide = released.arrays(d), declared.arrays(d)
+    if not data.intercept:  # with one, ends are at -1 and 1 in both
+        narrow_unit, wide_unit = (
+            bounds.unit_map(d, centered=False).half_width for bounds in (released, declared)
+        )
+        kept = kept & (low / narrow_unit == lowest / wide_unit)
+        kept = kept & (high / narrow_unit == highest / wide_unit)
+    if not kept.any():
+        return released
+    return declared.with_limits(*(np.where(kept, w, n) for w, n in zip(wide, narrow, strict=True)))

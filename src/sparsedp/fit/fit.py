@@ -46,8 +46,9 @@ def private_fit(settings: Settings, problem: Problem) -> tuple[Coefficients, Pri
             lambda: private_solution(plan, budget, data, stream, progress)  # noise: here only
         )
         finish(settings.ledger, record, solution.weights)
-        record = replace(record, notes=(*solution.notes, *record.notes))
-        return Coefficients.of(solution, problem), record
+        released = Coefficients.of(solution, problem)
+        notes = (*solution.notes, *released.clipped(data), *record.notes)
+        return released, replace(record, notes=notes)
 
 
 def _exact_fit(

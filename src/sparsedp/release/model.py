@@ -13,6 +13,7 @@ from scipy.special import expit, softmax
 
 from sparsedp.data.files.opened import read_text
 from sparsedp.data.gate import Invalid, missing_values
+from sparsedp.data.linear_form import LinearForm, linear_form
 from sparsedp.data.predict import linear_predictor
 from sparsedp.losses import from_record
 from sparsedp.privacy.record import PrivacyRecord
@@ -152,6 +153,41 @@ class PublishedModel:
         shown = self.classes[1:] if self.task == "binary" else self.classes
         return tuple(map(label_text, shown))
 
+    def declared(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Declared bounds of the used features: predictions may clip to narrower ones."""
+        bounds = self.privacy["bounds"]
+        lower, upper = (
+            [
+                limit[feature.index] if isinstance(limit, list) else limit
+                for feature in self.features
+            ]
+            for limit in (bounds["lower"], bounds["upper"])
+        )
+        return np.array(lower, dtype=np.float64), np.array(upper, dtype=np.float64)
+
+    def linear_form(self) -> LinearForm:
+        """The plain linear model that is closest to this one, for the used features in order.
+
+        ``coef`` has a row per output, ``largest_difference`` is that of ``decision_function`` for
+        any record within the declared bounds: 0 where predictions clip to nothing narrower.
+        """
+        return linear_form(
+            self._coef(), np.array(self.intercept), self._clipped_to(), self.declared()
+        )
+
+    def _coef(self) -> NDArray[np.float64]:
+        """Of shape (n_outputs, n_used)."""
+        coef = np.array([feature.coef for feature in self.features], dtype=np.float64)
+        return np.ascontiguousarray(coef.reshape(-1, len(self.intercept)).T)
+
+    def _clipped_to(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Lower and upper limits of the used features at prediction."""
+        lower, upper = (
+            np.array([getattr(feature, name) for feature in self.features], dtype=np.float64)
+            for name in ("lower", "upper")
+        )
+        return lower, upper
+
     def decision_function(
         self, X: TableLike, feature_names: Sequence[str] | None = None
     ) -> NDArray[np.float64]:
@@ -166,17 +202,9 @@ class PublishedModel:
             Names of the columns of an array.
         """
         values = self.used.of(X, feature_names)
-        coef = np.array([feature.coef for feature in self.features]).reshape(
-            -1, len(self.intercept)
-        )
-        lower, upper = (
-            np.array([getattr(feature, name) for feature in self.features], dtype=np.float64)
-            for name in ("lower", "upper")
-        )
-        missing = missing_values(lower, upper, self.privacy["bounds"].get("row_norm"))
-        margins = linear_predictor(
-            values, np.ascontiguousarray(coef.T), np.array(self.intercept), lower, upper, missing
-        )
+        coef, (lower, upper) = self._coef(), self._clipped_to()
+        missing = missing_values(*self.declared(), self.privacy["bounds"].get("row_norm"))
+        margins = linear_predictor(values, coef, np.array(self.intercept), lower, upper, missing)
         return margins[:, 0] if margins.shape[1] == 1 else margins
 
     def predict(

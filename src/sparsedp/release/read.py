@@ -92,6 +92,7 @@ def _fields(document: Json, where: str) -> Fields:
     if not is_whole(n_features) or n_features < 1:
         raise NotAModel("n_features must be a whole number above 0")
     limits().check("features", n_features, where)
+    _check_bounds(record, n_features)
     features = _features(content["features"], n_features, n_outputs)
     limits().check("classes", len(classes or ()), where)
     return {
@@ -128,6 +129,19 @@ def _check_limits(task: str, target: Target) -> None:
     if lower is None or upper is None or not lower < upper:
         raise NotAModel(f"a {task} model has a target with a lower limit below an upper one")
     need(task == "linear" or (lower == 0 and upper >= 1), "counts have limits from 0 to 1 or more")
+
+
+def _check_bounds(record: Record, n_features: int) -> None:
+    """Bounds of single features are there for each of them."""
+    for name in ("lower", "upper"):
+        limit = record["bounds"][name]
+        need(
+            not isinstance(limit, list) or len(limit) == n_features,
+            f"privacy.bounds.{name} must be one number, or one for each of n_features",
+        )
+    binary = record["bounds"].get("binary", [])
+    if isinstance(binary, list):
+        need(all(j < n_features for j in binary), "privacy.bounds.binary names no such feature")
 
 
 def _features(items: Json, n_features: int, n_outputs: int) -> tuple[Feature, ...]:

@@ -123,9 +123,11 @@ def private_search(
     record = record_of(plans[best])
     # Being the best of several may have changed what is likely about it.
     said = tuple(f"Of the best trial, taken by itself: {note}" for note in solution.notes)
-    record = replace(record, notes=(*said, *record.notes), ledger=charged.ledger)
+    released = Coefficients.of(solution, plans[best].problem)
+    notes = (*said, *released.clipped(problem.data), *record.notes)
+    record = replace(record, notes=notes, ledger=charged.ledger)
     finish(settings.ledger, record, solution.weights)
-    return Found(best, Coefficients.of(solution, plans[best].problem), score, record)
+    return Found(best, released, score, record)
 
 
 def _coins(n: int, fraction: float, stream: KeyStream) -> np.ndarray:

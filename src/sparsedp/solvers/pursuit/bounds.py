@@ -51,14 +51,18 @@ def tightened(
     unused : float
         The share that is left.
     """
-    d = data.n_features
+    between = _between(data)
+    d = between.size
+    if d == 0:
+        return data, share
+    looked_at = data if d == data.n_features else data.features(between)
     # A record is in at most one level of each of the 3d histograms; a replaced one leaves it for
     # another.
     sensitivity = Sensitivity(add_remove=math.sqrt(3 * d), replace_one=math.sqrt(6 * d))
     deviation = moments.deviation(sensitivity, share)
     unused = 0.0
     together = deviation > LOUDEST * n_records
-    counts = data.dyadic_counts(N_LEVELS, together=together)  # private
+    counts = looked_at.dyadic_counts(N_LEVELS, together=together)  # private
     if together:
         # Mean over features: each of the three rows of one record sums up to at most 1.
         counts = counts / d
@@ -66,8 +70,20 @@ def tightened(
         share = unused = share / 2
         deviation = moments.deviation(sensitivity, share)
     noisy = moments.release(counts, sensitivity, share)  # released
-    bounds = _shrunk(data, _factors(noisy, deviation, n_records))
-    return data.tightened(bounds), unused
+    factors = np.ones((data.n_features, 3))
+    factors[between] = _factors(noisy, deviation, n_records)
+    return data.tightened(_shrunk(data, factors)), unused
+
+
+def _between(data: Dataset) -> np.ndarray:
+    """Features that may lie between their bounds: all but those declared to hold only these two.
+
+    A 0/1 feature is -1 or 1 in the unit box of any bounds, so tightening would change nothing but
+    the unit of its coefficient. Where rows are shrunk to a norm it too may lie anywhere.
+    """
+    if data.row_norm is not None:
+        return np.arange(data.n_features)
+    return np.flatnonzero(~data.bounds.binary_features(data.n_features))
 
 
 def _factors(noisy: np.ndarray, deviation: float, n_records: float) -> np.ndarray:
@@ -92,7 +108,7 @@ def _shrunk(data: Dataset, factors: np.ndarray) -> Bounds:
     """The bounds in force, shrunk: a function of released and public numbers."""
     lower, upper = data.bounds.arrays(data.n_features)
     width = upper - lower
-    from_below, from_above, about_middle = np.broadcast_to(factors, (data.n_features, 3)).T
+    from_below, from_above, about_middle = factors.T
     cut = (1 - about_middle) / 2 * width
     new_lower = np.where(from_above < 1, upper - from_above * width, lower + cut)
     new_upper = np.where(from_below < 1, lower + from_below * width, upper - cut)
@@ -103,4 +119,4 @@ def _shrunk(data: Dataset, factors: np.ndarray) -> Bounds:
     new_lower, new_upper = np.where(blurred, lower, new_lower), np.where(blurred, upper, new_upper)
     if data.has_implicit_zeros or data.row_norm is not None:
         new_lower, new_upper = np.minimum(new_lower, 0), np.maximum(new_upper, 0)
-    return Bounds(new_lower, new_upper, row_norm=data.row_norm, features=data.bounds.features)
+    return data.bounds.with_limits(new_lower, new_upper)

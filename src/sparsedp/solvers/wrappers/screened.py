@@ -310,7 +310,7 @@ def _widened(bounds: Bounds | None, data: Dataset, kept: np.ndarray) -> Bounds |
         return None
     lower, upper = (np.array(limits) for limits in data.bounds.arrays(data.n_features))
     lower[kept], upper[kept] = bounds.arrays(len(kept))
-    return Bounds(lower, upper, row_norm=data.bounds.row_norm, features=data.bounds.features)
+    return data.bounds.with_limits(lower, upper)
 
 
 def _by_feature(scores: np.ndarray) -> np.ndarray:

@@ -6,6 +6,7 @@ false-alarm rate is at most 1e-6.
 """
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -20,6 +21,7 @@ from sparsedp.data.bounds import Bounds
 from sparsedp.data.columns.transposed import by_columns, column_norms
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.sums.losses import gradient_sum
+from sparsedp.data.sums.weighed import weighed
 from sparsedp.losses import Logistic, Multinomial, Squared
 from sparsedp.mechanisms import KeyStream
 from sparsedp.mechanisms.samplers.exact import is_below
@@ -38,7 +40,7 @@ LOSSES = {"logistic": Logistic(), "squared": Squared(), "multinomial": Multinomi
 
 
 def table(loss, layout="dense", n=14, seed=1):
-    """Records with ties: equal columns, negated ones, an empty one."""
+    """Records with ties: equal columns, negated ones, an empty one; "persons" have several rows."""
     rng = np.random.default_rng(seed)
     a, b = rng.choice([-1.0, -0.5, 0.0, 0.5, 1.0], size=(2, n))
     columns = [a, a, -a, b, 0 * a] if loss != "multinomial" else [a, a, b]
@@ -49,10 +51,14 @@ def table(loss, layout="dense", n=14, seed=1):
         y, how = np.clip(rng.normal(size=n), -1, 1), {"target_bounds": (-1, 1)}
     bounds = Bounds(0, 1) if layout == "shifted" else Bounds(-1, 1)
     storage = X if layout == "dense" else sparse.csr_array(X)
-    return Dataset.clip(storage, y, bounds, intercept=layout in ("shifted", "constant"), **how)
+    data = Dataset.clip(
+        storage, y, bounds, intercept=layout in ("shifted", "constant", "persons"), **how
+    )
+    shares = np.append(np.array([0.5, 0.25, 1.0, 0.0, 0.125]).repeat(n // 5), np.ones(n % 5))
+    return replace(data, weights=shares) if layout == "persons" else data
 
 
-def gradient_scores(X, y, loss, weights):
+def gradient_scores(X, y, loss, weights, shares=None):
     """Scores of the positive vertices, as the plain loop has them."""
     margins = X @ weights
     if loss == "logistic":
@@ -62,7 +68,7 @@ def gradient_scores(X, y, loss, weights):
     else:
         r = softmax(margins, axis=1) - (np.arange(3) == y[:, None])
         r *= np.minimum(1, BOUND / np.abs(r).max(axis=1, keepdims=True))
-    return -(X.T @ r).ravel()
+    return -(X.T @ weighed(r, shares)).ravel()
 
 
 def laplace_law(heights):
@@ -81,7 +87,7 @@ def law(data, loss, steepness, steps, laplace=False):
     shape = (X.shape[1], 3) if loss == "multinomial" else (X.shape[1],)
 
     def onward(weights, left):
-        scores = steepness * gradient_scores(X, data.target, loss, weights)
+        scores = steepness * gradient_scores(X, data.target, loss, weights, data.weights)
         both = np.concatenate([scores, -scores])
         chances = laplace_law(both) if laplace else np.exp(log_softmax(both))
         if len(left) == 1:
@@ -123,7 +129,7 @@ class NearWalk(BlockWalk):
     def __init__(self, data, loss, steps):
         super().__init__(data, LOSSES[loss], L1Ball(RADIUS), steps, BOUND)
         self.features = data.columns(np.arange(data.n_columns))
-        self.target, self.loss_name = data.target, loss
+        self.target, self.loss_name, self.shares = data.target, loss, data.weights
         self.n_asked = self.n_questions = self.n_all = 0
 
     def ask(self, questions, references):
@@ -147,7 +153,7 @@ class NearWalk(BlockWalk):
         weights[entries] = point.weights
         if self._n_outputs > 1:
             weights = weights.reshape(-1, self._n_outputs)
-        scores = gradient_scores(self.features, self.target, self.loss_name, weights)
+        scores = gradient_scores(self.features, self.target, self.loss_name, weights, self.shares)
         return self.features @ weights, scores
 
 
@@ -186,6 +192,7 @@ STEPS = np.array([0.5, 1 / 3])
         ("multinomial", "dense", False, 1e5, ["usual"]),
         ("logistic", "dense", False, 1e12, ["usual", "all scores"]),
         ("logistic", "dense", True, 1e12, ["usual", "all scores"]),
+        ("logistic", "persons", False, 2.0, ["usual", "one guess", "all scores"]),
     ],
 )
 def test_the_law_of_the_plain_loop(monkeypatch, loss, layout, laplace, steepness, paths):
@@ -280,7 +287,7 @@ def test_a_margin_grows_with_what_is_subtracted():
     assert error >= 2.0**-50 * abs(below)
 
 
-@pytest.mark.parametrize("layout", ["dense", "sparse", "shifted", "constant"])
+@pytest.mark.parametrize("layout", ["dense", "sparse", "shifted", "constant", "persons"])
 @pytest.mark.parametrize("loss", list(LOSSES))
 def test_scores_stay_within_their_bounds(loss, layout):
     """Also seen from points that are not on the walk."""
@@ -310,12 +317,16 @@ def test_scores_stay_within_their_bounds(loss, layout):
 
 
 @pytest.mark.parametrize("layout", ["dense", "sparse", "shifted", "constant"])
-def test_norms_of_columns(layout):
+@pytest.mark.parametrize("persons", [False, True])
+def test_norms_of_columns(layout, persons):
     data = table("logistic", layout)
+    shares = np.rint(np.linspace(0, 2**30, data.n_records)) / 2**30
+    data = replace(data, weights=shares if persons else None)
     X = data.columns(np.arange(data.n_columns))
     for block in (data, by_columns(data)):
         sums, squares = column_norms(block)
-        np.testing.assert_allclose(sums, np.abs(X).sum(axis=0), rtol=1e-12)
+        expected = weighed(np.abs(X), data.weights).sum(axis=0)
+        np.testing.assert_allclose(sums, expected, rtol=1e-12)
         np.testing.assert_allclose(squares, (X**2).sum(axis=0), rtol=1e-12)
 
 

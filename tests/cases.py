@@ -60,8 +60,13 @@ SOLVERS: dict[str, Solver] = {
     # At ordinary radii only tables without a gap move the rule by what is declared, which random
     # ones are not: those are in tests/solvers/test_screening.py.
     "screened_frank_wolfe": ScreenedFrankWolfe(radius=1e-6, n_steps=9),
-    "objective_perturbation": ObjectivePerturbation(l1=0.3),
-    "two_stage": TwoStage(n_nonzero=2, n_blocks=4, voter=FrankWolfe(n_steps=6)),
+    "objective_perturbation": ObjectivePerturbation(l1=0.3, rows_per_person=3),
+    "two_stage": TwoStage(
+        n_nonzero=2,
+        n_blocks=4,
+        voter=FrankWolfe(n_steps=6),
+        solver=ObjectivePerturbation(rows_per_person=3),
+    ),
     "admm": ADMM(n_steps=5),
     "admm_pure": ADMM(n_steps=2, noise="pure", penalty="l1/2"),
 }

@@ -9,8 +9,37 @@ PURSUIT = "src/sparsedp/solvers/pursuit/pursuit.py"
 EVERY = "tests/privacy/test_every_solver.py"
 FIT = "tests/privacy/test_every_fit.py"
 TESTS = ("tests/privacy/test_pursuit.py",)
+REGULARIZED = "src/sparsedp/solvers/objective/regularized.py"
+OBJECTIVE = "src/sparsedp/solvers/objective/objective.py"
+ROWS = ("tests/solvers/test_objective_rows.py",)
 
 MUTANTS = [
+    # A cap on the rows of a person that is paid for and not kept, or kept and not asked for.
+    Mutant(
+        OBJECTIVE,
+        "seen = l2_view(capped(data, self.rows_per_person))",
+        "seen = l2_view(data)",
+        ROWS,
+    ),
+    Mutant(
+        "src/sparsedp/solvers/objective/admm.py",
+        "seen = l2_view(capped(data, self.rows_per_person))",
+        "seen = l2_view(data)",
+        ROWS,
+    ),
+    Mutant(OBJECTIVE, "        return int(self.rows_per_person)\n", "        return 1\n", ROWS),
+    Mutant(
+        "src/sparsedp/solvers/objective/admm.py",
+        'rows_per_unit=1 if public.unit == "row" else self.rows_per_person,',
+        "rows_per_unit=1,",
+        ROWS,
+    ),
+    Mutant(
+        REGULARIZED,
+        "each = weighed(self.loss.value(margins, self.data.target), self.data.weights)",
+        "each = self.loss.value(margins, self.data.target)",
+        ROWS,
+    ),
     Mutant(
         "src/sparsedp/solvers/frank_wolfe/frank_wolfe.py",
         "return Solution(weights=ball.combination(vertices, shares, shape))",

@@ -20,10 +20,13 @@ from sparsedp.solvers.clipping import shrink
 from sparsedp.solvers.objective.l2_view import from_unit, l2_view, to_unit, usual_row_norm
 from sparsedp.solvers.objective.regularized import (
     RegularizedObjective,
+    capped,
+    check_cap,
     check_residual_clip,
     check_start,
     perturbable,
     perturbed_shape,
+    refuse_people,
 )
 from sparsedp.solvers.solver import (
     Solution,
@@ -71,6 +74,9 @@ class ADMM:
         How firmly both halves are held together, in units of a mean loss ("gaussian" only).
     gamma : float
         Noise parameter of the paper ("published" only).
+    rows_per_person : int or None
+        Where people are protected (``groups``): of each person at most this many rows count, the
+        first ones ("pure" only). None for all, which costs hardly more noise.
     calibration : {"sound", "published"}
         "published" takes the per-step cost of the paper; it goes with ``noise="pure"``.
 
@@ -89,6 +95,7 @@ class ADMM:
     step_size: float = 0.5
     coupling: float = 0.1
     gamma: float = 1.0
+    rows_per_person: int | None = None
     calibration: str = "sound"
 
     def __post_init__(self) -> None:
@@ -105,6 +112,11 @@ class ADMM:
         check_size("row_norm", self.row_norm, optional=True)
         if self.calibration == "published" and self.noise != "pure":
             raise ValueError("the published calibration of ADMM goes with noise='pure'")
+        check_cap(self.rows_per_person)
+        if self.rows_per_person is not None and self.noise != "pure":
+            raise ValueError(
+                "rows_per_person goes with noise='pure': Gaussian noise covers all rows of a person"
+            )
 
     @property
     def needs(self) -> tuple[type, ...]:
@@ -131,12 +143,19 @@ class ADMM:
                     "the published calibration of ADMM is for two classes; "
                     "use calibration='sound' for more"
                 )
+            refuse_people(public, "ADMM")
             shape = perturbed_shape(public)
             return PublishedSchedule((WangZhangMinimize(self.n_steps, self.gamma, shape),))
         if self.noise == "pure":
             shape = perturbed_shape(public)
             request = PureMinimize(
-                self.n_steps, 1.0, None, shape, public.neighbors, public.n_outputs
+                self.n_steps,
+                1.0,
+                None,
+                shape,
+                public.neighbors,
+                public.n_outputs,
+                rows_per_unit=1 if public.unit == "row" else self.rows_per_person,
             )
             return Schedule((request,))
         if public.n_records is None:
@@ -150,7 +169,7 @@ class ADMM:
 
     def solve(self, data: Dataset, loss: Loss, curator: Curator) -> Solution:
         """Alternate."""
-        seen = l2_view(data)
+        seen = l2_view(capped(data, self.rows_per_person))
         start = curator.public.initial_weights
         w = np.zeros(curator.public.weights_shape) if start is None else from_unit(start, data)
         z, u = w.copy(), np.zeros_like(w)

@@ -10,10 +10,13 @@ from sparsedp.privacy import KiferMinimize, Minimize, PublicFacts, PublishedSche
 from sparsedp.solvers.objective.l2_view import from_unit, l2_view, to_unit, usual_row_norm
 from sparsedp.solvers.objective.regularized import (
     RegularizedObjective,
+    capped,
+    check_cap,
     check_residual_clip,
     check_start,
     perturbable,
     perturbed_shape,
+    refuse_people,
 )
 from sparsedp.solvers.solver import (
     Solution,
@@ -56,6 +59,10 @@ class ObjectivePerturbation:
     clip : float
         The squared loss is made linear beyond about this residual, in half target ranges, as
         ``clip^2 log cosh(residual / clip)``.
+    rows_per_person : int or None
+        Where people are protected (``groups``): of each person at most this many rows count, the
+        first ones. Part of the guarantee, and public; more rows cost a little more noise. None
+        refuses people.
     calibration : {"sound", "published"}
         "published" takes noise and regularization from Kifer et al. (2012).
 
@@ -63,13 +70,16 @@ class ObjectivePerturbation:
     -----
     *Privacy.* The exact minimum for a Gaussian linear term is private since the term can make up
     for a record's gradient; a little Gaussian noise on the computed minimum covers what it differs
-    from the exact one. Row norm, clip, penalties and regularization are public.
+    from the exact one. Row norm, clip, penalties and regularization are public. Where people are
+    protected, each of a person's rows may count for the whole of the person, hence
+    ``rows_per_person``.
     """
 
     l1: float = 0.0
     regularization: float | None = None
     row_norm: float | None = None
     clip: float = 0.5
+    rows_per_person: int | None = None
     calibration: str = "sound"
 
     needs = (Perturbable,)
@@ -86,6 +96,7 @@ class ObjectivePerturbation:
         )
         check_size("row_norm", self.row_norm, optional=True)
         check_residual_clip(self.clip)
+        check_cap(self.rows_per_person)
         if self.calibration == "published" and self.regularization is not None:
             raise ValueError("the published calibration sets the regularization itself: leave None")
 
@@ -116,17 +127,34 @@ class ObjectivePerturbation:
                     "the published calibration of ObjectivePerturbation is for two classes or a "
                     "number; use calibration='sound' for more classes"
                 )
+            refuse_people(public, "ObjectivePerturbation")
             return PublishedSchedule((KiferMinimize(shape, fraction=share),))
         request = Minimize(
-            self.regularization, shape, public.neighbors, public.n_outputs, share=share
+            self.regularization,
+            shape,
+            public.neighbors,
+            public.n_outputs,
+            share=share,
+            rows_per_unit=self._rows_per_unit(public),
         )
         return Schedule((request,))
+
+    def _rows_per_unit(self, public: PublicFacts) -> int:
+        if public.unit == "row":
+            return 1
+        if self.rows_per_person is None:
+            raise ValueError(
+                "objective perturbation protects people of whom a public number of rows counts at "
+                "most: set rows_per_person, as in ObjectivePerturbation(rows_per_person=10) or "
+                "--set rows_per_person=10. Of a person with more rows the first ones count"
+            )
+        return int(self.rows_per_person)
 
     def solve(self, data: Dataset, loss: Loss, curator: Curator) -> Solution:
         """Minimize once."""
         if curator.public.loss not in (None, loss):
             raise ValueError(f"planned for {curator.public.loss}, got {loss}")
-        seen = l2_view(data)
+        seen = l2_view(capped(data, self.rows_per_person))
         start = curator.public.initial_weights
         objective = RegularizedObjective(
             seen,

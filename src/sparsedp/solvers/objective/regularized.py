@@ -11,11 +11,13 @@ from functools import cached_property
 import numpy as np
 
 from sparsedp.data.dataset import Dataset
+from sparsedp.data.sums.weighed import weighed
 from sparsedp.losses import Lipschitz, Loss, Perturbable
 from sparsedp.losses.clip import clipped
 from sparsedp.privacy import PublicFacts
+from sparsedp.privacy.events.perturbed_minimum import check_rows
 from sparsedp.solvers.clipping import shortened
-from sparsedp.solvers.solver import check_size
+from sparsedp.solvers.solver import check_positive_integer, check_size
 
 MOST_NEWTON_STEPS = 100
 """After these only the slow method with a guaranteed rate goes on."""
@@ -60,6 +62,27 @@ def perturbed_shape(public: PublicFacts) -> str:
     return "any" if public.n_outputs == 1 else "multinomial"
 
 
+def check_cap(rows_per_person: int | None) -> None:
+    """Raise ValueError unless this many rows of a person can count; None for no cap."""
+    if rows_per_person is not None:
+        check_positive_integer("rows_per_person", rows_per_person)
+        check_rows(int(rows_per_person))
+
+
+def capped(data: Dataset, rows_per_person: int | None) -> Dataset:
+    """Each person's first rows, where there are persons and a cap."""
+    return data if rows_per_person is None else data.first_rows(int(rows_per_person))
+
+
+def refuse_people(public: PublicFacts, solver: str) -> None:
+    """Raise ValueError if people are to be protected by a paper's noise for single records."""
+    if public.unit != "row":
+        raise ValueError(
+            f"the published calibration of {solver} is for rows, not for people with several; "
+            "use calibration='sound'"
+        )
+
+
 def perturbable(loss: Loss) -> Perturbable:
     """The loss, of which `check_needs` has made sure."""
     if not isinstance(loss, Perturbable):
@@ -69,7 +92,7 @@ def perturbable(loss: Loss) -> Perturbable:
 
 @dataclass(frozen=True, eq=False)
 class RegularizedObjective:
-    """Losses of records, a quadratic around a public point and an L1 penalty.
+    """Losses of records by their weights, a quadratic around a public point and an L1 penalty.
 
     Parameters
     ----------
@@ -191,7 +214,7 @@ class RegularizedObjective:
         tolerance: float,
     ) -> np.ndarray:
         """Accelerated proximal steps: the error falls by a fixed factor, for any data."""
-        steepest = self.curvature * self.data.n_records + regularization
+        steepest = self.curvature * self.data.total_weight + regularization
         root = float(np.sqrt(regularization / steepest))
         ahead = v
         for _ in range(STEPS_PER_ROOT + int(min(STEPS_PER_ROOT / root, 1e9))):
@@ -308,7 +331,8 @@ class RegularizedObjective:
 
     def _loss(self, margins: np.ndarray) -> float:
         """Sum of the losses (private): it steers the search, and bounds nothing."""
-        return float(np.vdot(self._shares, self.loss.value(margins, self.data.target)))
+        each = weighed(self.loss.value(margins, self.data.target), self.data.weights)
+        return float(np.vdot(self._shares, each))
 
     def _residual(self, margins: np.ndarray) -> np.ndarray:
         return self.loss.residual(margins, self.data.target)

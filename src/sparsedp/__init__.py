@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         SparseLogisticRegression,
         SparsePoissonRegressor,
     )
+    from sparsedp.evaluation import Evaluation, evaluate
     from sparsedp.privacy.account.feasibility import TooFewRecords
     from sparsedp.privacy.ledger import BudgetExceeded, Ledger, LedgerError
     from sparsedp.privacy.record import PrivacyRecord
@@ -26,6 +27,7 @@ __version__ = "0.2.0"
 _HOME = {
     "Bounds": "sparsedp.data.bounds",
     "BudgetExceeded": "sparsedp.privacy.ledger",
+    "Evaluation": "sparsedp.evaluation",
     "Ledger": "sparsedp.privacy.ledger",
     "LedgerError": "sparsedp.privacy.ledger",
     "PrivacyRecord": "sparsedp.privacy.record",
@@ -37,11 +39,13 @@ _HOME = {
     "SparsePoissonRegressor": "sparsedp.estimators",
     "TooFewRecords": "sparsedp.privacy.account.feasibility",
     "UnprovenGuarantee": "sparsedp.privacy.schedule",
+    "evaluate": "sparsedp.evaluation",
 }
 
 __all__ = [
     "Bounds",
     "BudgetExceeded",
+    "Evaluation",
     "Ledger",
     "LedgerError",
     "PrivacyRecord",
@@ -53,6 +57,7 @@ __all__ = [
     "SparsePoissonRegressor",
     "TooFewRecords",
     "UnprovenGuarantee",
+    "evaluate",
 ]
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from sparsedp.data.gate.units import ONE
 from sparsedp.mechanisms import KeyStream, NoiselessCurator, NoisyCurator
-from sparsedp.mechanisms.questions.table import ONE
 from sparsedp.privacy import Budget, PublicFacts, Schedule, Tabulate, UnscheduledRelease
 
 MOVED = {"add_remove": 1, "replace_one": 2}

@@ -114,7 +114,8 @@ def verdict_of(record: Stored) -> Verdict:
     that other neighbors were meant, that a release is missing. See ``docs/verify.md``.
     """
     if record["calibration"] == "none":
-        return Verdict(level="none", statement=EXACT, reasons=(EXACT,), epsilon=math.inf)
+        why = EXACT_SCORES if of_scores(record) else EXACT
+        return Verdict(level="none", statement=why, reasons=(why,), epsilon=math.inf)
     counted, doubt = math.inf, None
     try:
         counted = recounted_epsilon(
@@ -145,6 +146,7 @@ WALKS = ("FrankWolfe", "Sparsifier", "Screened", "MultinomialLasso", "ScreenedFr
 """Solvers that walked by the faulty kernel of version 0.1."""
 
 EXACT = "Not private: the model was fitted without noise (epsilon is infinite)."
+EXACT_SCORES = "Not private: the scores were computed without noise (epsilon is infinite)."
 
 
 def _level(record: Stored, counted: float, doubt: str | None) -> tuple[Level, tuple[str, ...]]:
@@ -221,6 +223,11 @@ def labels_from_data(record: Stored) -> bool:
     return bool(target.get("classes_from_data", target.get("taken_from_data", False)))
 
 
+def of_scores(record: Stored) -> bool:
+    """Whether scores of a model were released, and not a model."""
+    return record["solver"].get("name") == "evaluation"
+
+
 def made_by_0_1(record: Stored) -> bool:
     """Whether the record was written by a version whose fits did not always keep their word."""
     return str(record.get("versions", {}).get("sparsedp", "")).startswith("0.1")
@@ -279,16 +286,17 @@ def _promise(record: Stored, epsilon: float) -> str:
     """Colder as epsilon grows; the unit is a record, because nothing is known about persons."""
     whom, delta = WHOM[record["neighbors"]], float(record["delta"])
     times = f"{float(f'{math.exp(epsilon):.3g}'):,.10g}" if epsilon < 20 else f"e^{epsilon:g}"
+    thing = "table of scores" if of_scores(record) else "model"
     several = "a person with several records is protected less"
     if not (epsilon <= NOMINAL_EPSILON and delta <= NOMINAL_DELTA):
         return (
-            f"no meaningful protection, for a model may be {times} times as probable {whom}, and "
+            f"no meaningful protection, for a {thing} may be {times} times as probable {whom}, and "
             f"even that may fail with a probability of about {delta:g}; {several}"
         )
     if epsilon <= ALMOST_SAME:
-        text = f"the model would be published with almost the same probability {whom}"
+        text = f"the {thing} would be published with almost the same probability {whom}"
     else:
-        text = f"no model is more than {times} times as probable {whom}"
+        text = f"no {thing} is more than {times} times as probable {whom}"
     if delta > WEAK_DELTA:
         text += f", which may fail with a probability of about {delta:g}"
     return f"{text}; {several}"

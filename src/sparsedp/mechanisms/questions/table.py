@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsedp.data.gate.units import ONE
 from sparsedp.mechanisms.questions.question import Answer, Query, kept, unanswered
 from sparsedp.mechanisms.samplers.count import discrete_laplace
 from sparsedp.privacy import MOVED, Event, LaplaceTable
@@ -17,13 +18,10 @@ if TYPE_CHECKING:
 TABULATING = (LaplaceTable,)
 """Kinds of releases that can answer."""
 
-ONE = 2**30
-"""A count of one, in the units of a table."""
-
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Whole numbers, in units of 1 / ONE; see `Curator.table`."""
+    """Whole numbers, in units of 1 / ONE, as weights of rows are; see `Curator.table`."""
 
     counts: NDArray[np.int64]
 

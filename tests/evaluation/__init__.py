@@ -1,0 +1,1 @@
+"""Private scores of a model."""

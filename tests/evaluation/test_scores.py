@@ -1,0 +1,205 @@
+"""Scores of every kind of model and column, against scikit-learn on the same records."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import (
+    balanced_accuracy_score,
+    brier_score_loss,
+    confusion_matrix,
+    log_loss,
+    mean_absolute_error,
+    r2_score,
+    roc_auc_score,
+    root_mean_squared_error,
+)
+from sklearn.svm import LinearSVC
+
+from sparsedp import Bounds, SparseLinearRegression, SparseLogisticRegression, evaluate
+from sparsedp.release import PublishedModel
+
+EXACT = float("inf")
+
+
+def records(n=6000, seed=0):
+    """Features, labels, several classes and numbers, with something to learn."""
+    random = np.random.default_rng(seed)
+    X = random.uniform(-1, 1, size=(n, 3))
+    margin = 3 * X[:, 0] - 2 * X[:, 1]
+    y = (margin + random.logistic(size=n) > 0).astype(int)
+    several = np.digitize(margin + random.normal(size=n), [-1, 1])
+    numbers = np.clip(margin + random.normal(size=n), -5, 5)
+    return X, y, several, numbers
+
+
+def odds(p):
+    return np.log(p) - np.log1p(-p)
+
+
+def test_two_classes_of_a_strange_model():
+    X, y, _, _ = records()
+    model = LogisticRegression().fit(X, y)
+    found, p = evaluate(model, X, y, epsilon=EXACT), model.predict_proba(X)[:, 1]
+    assert found.task == "binary"
+    assert found["accuracy"].value == pytest.approx(model.score(X, y))
+    table = confusion_matrix(y, model.predict(X))
+    np.testing.assert_array_equal(found.confusion, table)
+    assert found["recall"].value == pytest.approx(table[1, 1] / table[1].sum())
+    assert found["specificity"].value == pytest.approx(table[0, 0] / table[0].sum())
+    assert found["AUC"].value == pytest.approx(roc_auc_score(y, p), abs=0.0005)
+    rounded = np.digitize(odds(p), np.linspace(-4, 4, 33), right=True)
+    np.testing.assert_array_equal(found.table[1], np.bincount(rounded[y == 1], minlength=34))
+    assert found["log loss"].value == pytest.approx(log_loss(y, p), abs=0.002)
+    assert found["Brier score"].value == pytest.approx(brier_score_loss(y, p), abs=0.001)
+    assert found.null["accuracy"] == pytest.approx(max(y.mean(), 1 - y.mean()))
+    assert found.null["log loss"] == pytest.approx(log_loss(y, np.full(len(y), y.mean())))
+    roc = found.curves["roc"]
+    area = np.trapezoid(roc["true positive rate"][::-1], roc["false positive rate"][::-1])
+    assert area == pytest.approx(roc_auc_score(y, rounded))
+    calibration = found.curves["calibration"]
+    assert np.abs(np.subtract(calibration["predicted"], calibration["observed"])).max() < 0.15
+    assert not found.privacy.private
+
+
+def test_our_model_in_all_its_forms_has_the_same_table():
+    X, y, _, _ = records()
+    how = {"bounds": Bounds(-1, 1), "classes": [0, 1], "random_state": 0}
+    model = SparseLogisticRegression(epsilon=5.0, delta=1e-6, **how).fit(X, y)
+    tables = [
+        evaluate(model, X, y, epsilon=0.5, random_state=1).table,
+        evaluate(PublishedModel.from_estimator(model), X, y, epsilon=0.5, random_state=1).table,
+        evaluate(
+            model.decision_function(X),
+            y=y,
+            epsilon=0.5,
+            random_state=1,
+            classes=[0, 1],
+            response_method="decision_function",
+        ).table,
+        evaluate(model.predict_proba(X), y=y, epsilon=0.5, random_state=1, classes=[0, 1]).table,
+    ]
+    for table in tables[1:]:
+        np.testing.assert_array_equal(table, tables[0])
+
+
+def test_margins_rank_but_say_nothing_of_probabilities():
+    X, y, _, _ = records()
+    model = LinearSVC().fit(X, y)
+    found = evaluate(model, X, y, epsilon=EXACT)
+    assert found["AUC"].value == pytest.approx(
+        roc_auc_score(y, model.decision_function(X)), abs=0.001
+    )
+    assert found["accuracy"].value == pytest.approx(model.score(X, y))
+    assert set(found.refused) == {"log loss", "Brier score"}
+    with pytest.raises(KeyError, match="margins and no probabilities"):
+        found["log loss"]
+    labels = evaluate(
+        model.predict(X), y=y, epsilon=EXACT, classes=[0, 1], response_method="predict"
+    )
+    assert labels["accuracy"].value == pytest.approx(model.score(X, y))
+
+
+@pytest.mark.parametrize("ours", [True, False])
+def test_several_classes(ours):
+    X, _, y, _ = records()
+    names = np.array(["low", "middle", "high"])
+    if ours:
+        how = {"bounds": Bounds(-1, 1), "classes": list(names), "random_state": 0}
+        model = SparseLogisticRegression(epsilon=5.0, delta=1e-6, **how).fit(X, names[y])
+    else:
+        model = LogisticRegression().fit(X, names[y])
+    found = evaluate(model, X, names[y], epsilon=EXACT)
+    predicted = model.predict(X)
+    assert found.classes == tuple(model.classes_)
+    table = confusion_matrix(names[y], predicted, labels=model.classes_)
+    np.testing.assert_array_equal(found.confusion, table)
+    assert found["accuracy"].value == pytest.approx(np.mean(predicted == names[y]))
+    assert found["balanced accuracy"].value == pytest.approx(
+        balanced_accuracy_score(names[y], predicted)
+    )
+    confidence = model.predict_proba(X).max(axis=1)
+    edges = np.linspace(1 / 3, 1, 9)
+    bins = np.digitize(confidence, edges[1:-1], right=True)
+    np.testing.assert_array_equal(found.table.sum(axis=(0, 1)), np.bincount(bins, minlength=8))
+
+
+@pytest.mark.parametrize("ours", [True, False])
+def test_numbers(ours):
+    X, _, _, y = records()
+    limits = (-5, 5)
+    if ours:
+        how = {"bounds": Bounds(-1, 1), "target_bounds": limits, "random_state": 0}
+        model = SparseLinearRegression(epsilon=5.0, delta=1e-6, **how).fit(X, y)
+        found = evaluate(model, X, y, epsilon=EXACT)
+    else:
+        model = LinearRegression().fit(X, y)
+        found = evaluate(model, X, y, epsilon=EXACT, target_bounds=limits)
+    predicted = np.clip(model.predict(X), *limits)
+    assert found.task == "regression"
+    assert found["R2"].value == pytest.approx(r2_score(y, predicted), abs=1e-5)
+    assert found["MAE"].value == pytest.approx(mean_absolute_error(y, predicted), abs=1e-5)
+    assert found["RMSE"].value == pytest.approx(root_mean_squared_error(y, predicted), abs=1e-5)
+    assert found.null["RMSE"] == pytest.approx(y.std(), abs=1e-5)
+
+
+def test_the_interval_of_a_mean_is_the_textbook_one():
+    X, y, _, _ = records()
+    p = LogisticRegression().fit(X, y).predict_proba(X)[:, 1]
+    found = evaluate(p, y=y, epsilon=EXACT, classes=[0, 1])["accuracy"]
+    width = 1.959964 * math.sqrt(found.value * (1 - found.value) / len(y))
+    assert found.upper - found.lower == pytest.approx(2 * width, rel=1e-6)
+    assert found.noise_share == 0
+    noisy = evaluate(p, y=y, epsilon=0.1, classes=[0, 1], random_state=0)["accuracy"]
+    assert noisy.upper - noisy.lower > 2.2 * width
+    assert noisy.noise_share > 0.5
+
+
+def test_what_is_noise_is_refused_with_a_sentence():
+    _, y, several, numbers = records(40)
+    p = np.full(40, 0.5)
+    for truth, how in ((y, {"classes": [0, 1]}), (numbers, {"target_bounds": (-5, 5)})):
+        found = evaluate(p, y=truth, epsilon=0.1, random_state=0, **how)
+        assert not found.scores
+        assert {"AUC"} <= set(found.refused) or {"R2", "MAE"} <= set(found.refused)
+        assert "mostly noise" in repr(found)
+    found = evaluate(several, y=several, epsilon=0.1, classes=range(3), response_method="predict")
+    assert not found.scores
+    # One class is rare: what divides by it is refused, accuracy is not.
+    y = np.arange(4000) < 20
+    found = evaluate(np.full(4000, 0.1), y=y, epsilon=1.0, classes=[0, 1], random_state=0)
+    assert {"AUC", "recall"} <= set(found.refused)
+    assert {"accuracy", "specificity", "log loss"} <= set(found.scores)
+
+
+def test_an_evaluation_is_plain_data_and_reads_as_a_table():
+    X, y, _, _ = records()
+    model = LogisticRegression().fit(X, y)
+    found = evaluate(model, X, y, epsilon=1.0, random_state=0)
+    plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert plain["scores"]["AUC"]["value"] == found["AUC"].value
+    assert plain["privacy"]["events"] == [
+        {"name": "table", "event": "LaplaceTable", "epsilon": 1.0, "cells": 68}
+    ]
+    shown = repr(found)
+    assert "Seeded: not private" in shown
+    assert "table of scores would be published with almost the same probability" in shown
+    assert "AUC" in shown
+    secret = evaluate(model, X, y, epsilon=1.0)
+    assert secret.privacy.private
+    assert secret.privacy.verdict().epsilon == 1.0
+    assert (secret.privacy.epsilon, secret.privacy.delta) == (1.0, 0.0)
+
+
+def test_persons_and_weights_count_as_in_a_fit():
+    _, y, _, _ = records(300)
+    p = np.linspace(0.1, 0.9, 300)
+    persons = np.arange(300) % 100
+    found = evaluate(p, y=y, epsilon=EXACT, classes=[0, 1], groups=persons)
+    assert found.table.sum() == 100
+    weighted = evaluate(p, y=y, epsilon=EXACT, classes=[0, 1], sample_weight=np.full(300, 0.5))
+    np.testing.assert_allclose(weighted.table.sum(), 150)
+    numbers = evaluate(p, y=p, epsilon=EXACT, target_bounds=(0, 1), groups=persons)
+    assert 100 - 1e-4 < numbers.table.sum() <= 100

@@ -9,6 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from sparsedp.privacy.verdict import Verdict, labels_from_data
 from sparsedp.release.card import Card
+from sparsedp.release.effects import effects_of
 from sparsedp.release.feature import Feature
 from sparsedp.release.model import PublishedModel
 
@@ -99,6 +100,8 @@ def render_report(
         labels_from_data=labels_from_data(model.privacy),
         charts=_charts(model, ordered[:MOST_BARS]),
         further=ordered[MOST_BARS:],
+        effects=effects_of(model),
+        line=model.linear_form(),
         width=WIDTH,
         evaluation=None if evaluation is None else _checked(evaluation),
     )

@@ -1,0 +1,76 @@
+"""What a coefficient says in words: a step of the feature, and what becomes of the prediction."""
+
+import math
+from dataclasses import dataclass
+
+from sparsedp.release.feature import Feature
+from sparsedp.release.model import PublishedModel
+
+MOST_STEPS = 200
+"""A range of up to as many units is told unit by unit (a year of age, a point of a score)."""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A feature's effect for readers.
+
+    Parameters
+    ----------
+    feature : Feature
+    step : str
+        "yes instead of no", "3 instead of 1", or "each 1 more".
+    change : str
+        Of the prediction, for that step: "+0.3", "odds × 1.35" or "count × 1.35". Empty for more
+        than two classes, whose coefficients stand one by one.
+    declared : (float, float) or None
+        The declared bounds, where predictions clip to narrower ones.
+    """
+
+    feature: Feature
+    step: str
+    change: str
+    declared: tuple[float, float] | None
+
+
+def effects_of(model: PublishedModel) -> dict[int, Effect]:
+    """The effect of each used feature, by its index.
+
+    Privacy
+    -------
+    Computed from the model file alone.
+    """
+    binary = model.privacy["bounds"].get("binary", [])
+    found = {}
+    for feature, lowest, highest in zip(model.features, *model.declared(), strict=True):
+        narrower = feature.lower > lowest or feature.upper < highest
+        two = binary is True or (isinstance(binary, list) and feature.index in binary)
+        # A feature of two values that is clipped has no single slope from one to the other.
+        size, step = _two(feature) if two and not narrower else _each(feature)
+        change = _change(model.task, feature.coef[0] * size) if len(feature.coef) == 1 else ""
+        declared = (float(lowest), float(highest)) if narrower else None
+        found[feature.index] = Effect(feature, step, change, declared)
+    return found
+
+
+def _two(feature: Feature) -> tuple[float, str]:
+    if (feature.lower, feature.upper) == (0, 1):
+        return 1.0, "yes instead of no"
+    return feature.upper - feature.lower, f"{feature.upper:g} instead of {feature.lower:g}"
+
+
+def _each(feature: Feature) -> tuple[float, str]:
+    """One unit; of a very wide or narrow range the power of ten that is a fifth to a fiftieth."""
+    width = feature.upper - feature.lower
+    size = 1.0 if 1 < width <= MOST_STEPS else 10.0 ** math.floor(math.log10(width / 5))
+    return size, f"each {size:,.12g} more"
+
+
+def _change(task: str, margin: float) -> str:
+    """What a step of the margin means; beyond what can be written, a bound."""
+    if task == "linear":
+        return f"{margin:+.3g}".replace("-", "−")
+    what = "count" if task == "count" else "odds"
+    factor = math.exp(min(max(margin, -math.log(1e6)), math.log(1e6)))
+    if factor >= 999_999:
+        return f"{what} × over 1,000,000"
+    return f"{what} × {factor:.3g}" if factor > 1.1e-6 else f"{what} × below 0.000001"

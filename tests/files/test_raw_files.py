@@ -5,6 +5,7 @@ import datetime
 import gzip
 import io
 import json
+import pickle
 import sqlite3
 import sys
 import zipfile
@@ -360,3 +361,40 @@ def test_packed_cells_are_the_same_cells(cells, rows):
             assert packed[start:stop] == cells[start:stop]
     assert packed[::2] == cells[::2]
     assert "a" not in repr(packed).replace("Packed(cells private)", "")
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.parquet"])
+@pytest.mark.parametrize("rows", [1, 2, 3, 100])
+def test_parts_are_the_same_records_and_can_be_read_again(name, rows, tmp_path):
+    WRITERS[name](tmp_path / name)
+    table = open_raw(tmp_path / name, None, list(COLUMNS), rows)
+    parts = pickle.loads(pickle.dumps(table.parts()))
+    assert len(parts) >= (2 if rows < 3 else 1)
+    write_excel(tmp_path / "t.xlsx")
+    for _ in range(2):
+        for column in COLUMNS:
+            found = [cell for part in parts for cell in cells(part.read()[column])]
+            assert found == cells(table.read()[column])
+    with pytest.raises(ValueError, match="only Parquet, CSV and JSON lines"):
+        open_raw(tmp_path / "t.xlsx").parts()
+
+
+def test_parts_of_text_end_with_their_records(tmp_path):
+    text = 'a,b\r\n1,"two\nlines"\r\n\r\n2,"say ""x"""\r\n3,c'
+    (tmp_path / "t.csv").write_bytes(codecs.BOM_UTF8 + text.encode())
+    table = open_raw(tmp_path / "t.csv", rows_per_block=1)
+    found = [cell for part in table.parts() for cell in part.read()["b"]]
+    assert found == list(table.read()["b"]) == ["two\nlines", 'say "x"', "c"]
+    (tmp_path / "u.csv").write_text("a,b\n1,2\n3\n")
+    parts = open_raw(tmp_path / "u.csv", rows_per_block=1).parts()
+    with pytest.raises(ValueError, match=r"u\.csv, line 3: 1 cells"):
+        parts[1].read()
+    (tmp_path / "u.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(ValueError, match="shorter than it was"):
+        parts[1].read()
+    (tmp_path / "v.csv").write_text('a,b\n1,2\n3,"4\n')
+    with pytest.raises(ValueError, match="a quote does not end"):
+        open_raw(tmp_path / "v.csv").parts()
+    (tmp_path / "w.csv.gz").write_bytes(gzip.compress(b"a,b\n1,2\n"))
+    with pytest.raises(ValueError, match="unpacked"):
+        open_raw(tmp_path / "w.csv.gz").parts()

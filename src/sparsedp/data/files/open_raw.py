@@ -37,6 +37,29 @@ class Format(Protocol):
         ...
 
 
+class Part(Protocol):
+    """Some records of a file; can be read any number of times, and pickled."""
+
+    @property
+    def label(self) -> str:
+        """Where the records come from, for messages."""
+        ...
+
+    def read(self) -> RawColumns:
+        """These records."""
+        ...
+
+
+class InParts(Protocol):
+    """What a file of formats/ has that can be read in pieces."""
+
+    def parts(
+        self, location: Location, how: How, wanted: Sequence[str], rows: int
+    ) -> Sequence[Part]:
+        """Pieces of at most `rows` records, or as small as the format lets them be."""
+        ...
+
+
 FORMATS: dict[str, Format] = {
     "csv": delimited,
     "tsv": delimited,
@@ -46,6 +69,12 @@ FORMATS: dict[str, Format] = {
     "jsonl": json_lines,
     "sqlite": sqlite,
     "postgresql": postgresql,
+}
+IN_PARTS: dict[str, InParts] = {
+    "csv": delimited,
+    "tsv": delimited,
+    "parquet": parquet,
+    "jsonl": json_lines,
 }
 SUFFIXES = {
     **dict.fromkeys((".csv",), "csv"),
@@ -93,6 +122,20 @@ class RawReader:
         with reading(self.location):
             yield from FORMATS[self.format].blocks(
                 self.location, self.how, self.columns, self.rows_per_block
+            )
+
+    def parts(self) -> list[Part]:
+        """The records in pieces that can each be read again, any number of times."""
+        if self.format not in IN_PARTS:
+            raise ValueError(
+                f"{self.location}: only Parquet, CSV and JSON lines can be read in blocks; write "
+                "the records in one of these."
+            )
+        with reading(self.location):
+            return list(
+                IN_PARTS[self.format].parts(
+                    self.location, self.how, self.columns, self.rows_per_block
+                )
             )
 
     def read(self) -> RawColumns:
@@ -147,6 +190,8 @@ def open_raw(
     *Privacy.* Names are public and are read without looking at a record. No cell is changed because
     of another, and no message quotes one, nor the address of a server.
     """
+    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
+        raise ValueError("a delimiter is a single character such as ; or a tab")
     location = Location.of(source).loaded()
     kind = format_of(location, format)
     how = How(delimiter, encoding, sheet)

@@ -5,10 +5,11 @@ import csv
 import itertools
 import unicodedata
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from operator import itemgetter
 
 from sparsedp.data.files.formats.how import How
+from sparsedp.data.files.formats.spans import Span, spans
 from sparsedp.data.files.limits import limits
 from sparsedp.data.files.location import Location
 from sparsedp.data.files.opened import LONGEST_LINE
@@ -27,25 +28,62 @@ def names(location: Location, how: How) -> list[str]:
 def blocks(location: Location, how: How, wanted: Sequence[str], rows: int) -> Generator[RawColumns]:
     """All records, `rows` at a time; only the wanted columns are kept."""
     with location.opened(whole=True) as handle:
-        yield from records_of(handle, location, how, wanted, rows)
+        records = Records(decoded(handle, location, how), location)
+        first = next(records, "")
+        how = replace(how, delimiter=_delimiter(how, first))
+        pick = _Picked(_header(location, how, first), wanted)
+        taken: list[Sequence[str]] = []
+        for row in _rows(records, location, how, pick.width):
+            taken.append(pick(row))
+            if len(taken) == rows:
+                yield RawColumns.of_rows(wanted, taken)
+                taken = []
+        yield RawColumns.of_rows(wanted, taken)
 
 
-def records_of(
-    handle: Iterable[bytes], location: Location, how: How, wanted: Sequence[str], rows: int
-) -> Generator[RawColumns]:
-    """Records of lines, the first of which is the header."""
-    records = Records(decoded(handle, location, how), location)
-    first = next(records, "")
-    header = _header(location, how, first)
+def parts(location: Location, how: How, wanted: Sequence[str], rows: int) -> "list[DelimitedPart]":
+    """The same records in pieces that can each be read again."""
+    with location.opened() as handle:
+        first = next(Records(decoded(handle, location, how), location), "")
     how = replace(how, delimiter=_delimiter(how, first))
-    pick = itemgetter(*(header.index(name) for name in wanted), 0)  # with 0: always a tuple
-    taken: list[Sequence[str]] = []
-    for row in _rows(records, location, how, len(header)):
-        taken.append(pick(row)[:-1])
-        if len(taken) == rows:
-            yield RawColumns.of_rows(wanted, taken)
-            taken = []
-    yield RawColumns.of_rows(wanted, taken)
+    header = tuple(_header(location, how, first))
+    found = spans(location, rows, header=True, quotes=True)
+    return [DelimitedPart(span, how, header, tuple(wanted)) for span in found]
+
+
+@dataclass(frozen=True)
+class DelimitedPart:
+    """Some records of a text file."""
+
+    span: Span
+    how: How
+    header: tuple[str, ...]
+    wanted: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        """The file."""
+        return str(self.span.location)
+
+    def read(self) -> RawColumns:
+        """These records."""
+        location, line = self.span.location, self.span.line
+        lines = decoded(self.span.lines(), location, self.how, line)
+        pick = _Picked(self.header, self.wanted)
+        rows = _rows(Records(lines, location, line), location, self.how, pick.width)
+        return RawColumns.of_rows(self.wanted, [pick(row) for row in rows])
+
+
+class _Picked:
+    """Picks the wanted cells of a record."""
+
+    def __init__(self, header: Sequence[str], wanted: Sequence[str]) -> None:
+        self.width = len(header)
+        self._pick = itemgetter(*(header.index(name) for name in wanted), 0)  # always a tuple
+
+    def __call__(self, row: Sequence[str]) -> Sequence[str]:
+        cells: tuple[str, ...] = self._pick(row)
+        return cells[:-1]
 
 
 def _rows(records: "Records", location: Location, how: How, width: int) -> Generator[list[str]]:
@@ -72,14 +110,17 @@ def _rows(records: "Records", location: Location, how: How, width: int) -> Gener
         ) from None
 
 
-def decoded(handle: Iterable[bytes], location: Location, how: How) -> Generator[str]:
-    """Decode line by line: a text stream decodes ahead, and the header must not need records."""
-    for number, raw in enumerate(handle, start=1):
+def decoded(handle: Iterable[bytes], location: Location, how: How, line: int = 0) -> Generator[str]:
+    """Decode line by line: a text stream decodes ahead, and the header must not need records.
+
+    `line` is the number of lines before these.
+    """
+    for number, raw in enumerate(handle, start=line + 1):
         if len(raw) > LONGEST_LINE:
             raise ValueError(f"{location}, line {number}: is longer than any record can be.")
-        line = raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
+        bare = raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
         try:
-            text = line.decode(how.encoding)
+            text = bare.decode(how.encoding)
         except UnicodeDecodeError:
             text = None
         if text is None:  # raised here, it does not carry an error that holds the line
@@ -97,9 +138,9 @@ class Records:
     else swallow all records up to the next quote, even in a column that is left out.
     """
 
-    def __init__(self, lines: Iterator[str], location: Location) -> None:
+    def __init__(self, lines: Iterator[str], location: Location, line: int = 0) -> None:
         self._lines, self._location = lines, location
-        self.line = 0
+        self.line = line
 
     def __iter__(self) -> "Records":
         return self

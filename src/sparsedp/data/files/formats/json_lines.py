@@ -1,10 +1,12 @@
 """JSON lines: one object per line, a record each. There is no header: names are asked for."""
 
 import json
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import dataclass
 
 from sparsedp.data.files.formats.delimited import decoded
 from sparsedp.data.files.formats.how import How
+from sparsedp.data.files.formats.spans import Span, spans
 from sparsedp.data.files.location import Location
 from sparsedp.data.files.raw_columns import RawColumns, plain_cell
 from sparsedp.data.raw import Unchecked
@@ -25,15 +27,48 @@ def blocks(location: Location, how: How, wanted: Sequence[str], rows: int) -> Ge
     """All records, `rows` at a time; a name that a record does not have is missing there."""
     with location.opened(whole=True) as handle:
         taken: list[list[object]] = []
-        for number, line in enumerate(decoded(handle, location, how), start=1):
-            if line.isspace():
-                continue
-            record = parsed(line, f"{location}, line {number}")
-            taken.append([plain_cell(record.get(name)) for name in wanted])
+        for record in _records(decoded(handle, location, how), location, wanted):
+            taken.append(record)
             if len(taken) == rows:
                 yield RawColumns.of_rows(wanted, taken)
                 taken = []
         yield RawColumns.of_rows(wanted, taken)
+
+
+def parts(location: Location, how: How, wanted: Sequence[str], rows: int) -> "list[JsonLinesPart]":
+    """The same records in pieces that can each be read again."""
+    found = spans(location, rows, header=False, quotes=False)
+    return [JsonLinesPart(span, how, tuple(wanted)) for span in found]
+
+
+@dataclass(frozen=True)
+class JsonLinesPart:
+    """Some lines of a file."""
+
+    span: Span
+    how: How
+    wanted: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        """The file."""
+        return str(self.span.location)
+
+    def read(self) -> RawColumns:
+        """These records."""
+        location, line = self.span.location, self.span.line
+        lines = decoded(self.span.lines(), location, self.how, line)
+        return RawColumns.of_rows(self.wanted, list(_records(lines, location, self.wanted, line)))
+
+
+def _records(
+    lines: Iterable[str], location: Location, wanted: Sequence[str], line: int = 0
+) -> Generator[list[object]]:
+    """The wanted cells of every record."""
+    for number, text in enumerate(lines, start=line + 1):
+        if not text.isspace():
+            record = parsed(text, f"{location}, line {number}")
+            yield [plain_cell(record.get(name)) for name in wanted]
 
 
 def parsed(line: str, where: str) -> dict[str, Unchecked]:

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Generator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from sparsedp.data.files.folder import files_of
@@ -16,7 +17,7 @@ from sparsedp.data.raw import Module
 KIND = "a Parquet file"
 
 
-def parts(location: Location) -> list[Location]:
+def files(location: Location) -> list[Location]:
     """The files of a folder, or the file itself."""
     if location.path is None or not location.path.is_dir():
         return [location]
@@ -25,7 +26,7 @@ def parts(location: Location) -> list[Location]:
 
 def names(location: Location, how: How) -> list[str]:
     """The columns, which all files have in common; without the index of a pandas table."""
-    first, *others = parts(location)
+    first, *others = files(location)
     found = _names(first)
     for other in others:
         if set(_names(other)) != set(found):
@@ -41,11 +42,46 @@ def _names(location: Location) -> list[str]:
 
 def blocks(location: Location, how: How, wanted: Sequence[str], rows: int) -> Generator[RawColumns]:
     """Row groups one by one, cut to `rows`."""
-    for part in parts(location):
+    for part in files(location):
         for group in range(len(row_group_sizes(part))):
             table = read_groups(part, [group], wanted)
             for start in range(0, max(1, table.num_rows), rows):
                 yield typed_columns(table.slice(start, rows), wanted, part)
+
+
+def parts(location: Location, how: How, wanted: Sequence[str], rows: int) -> "list[ParquetPart]":
+    """The same records in pieces that can each be read again: row groups, small ones together."""
+    found: list[ParquetPart] = []
+    for part in files(location):
+        sizes = row_group_sizes(part)
+        groups: list[int] = []
+        for group, size in enumerate(sizes):
+            if groups and sum(sizes[g] for g in groups) + size > rows:
+                found.append(ParquetPart(part, tuple(groups), tuple(wanted)))
+                groups = []
+            groups.append(group)
+        if groups:
+            found.append(ParquetPart(part, tuple(groups), tuple(wanted)))
+    return found
+
+
+@dataclass(frozen=True)
+class ParquetPart:
+    """Some row groups of a file."""
+
+    location: Location
+    groups: tuple[int, ...]
+    wanted: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        """The file."""
+        return str(self.location)
+
+    def read(self) -> RawColumns:
+        """These records."""
+        table = read_groups(self.location, self.groups, self.wanted)
+        return typed_columns(table, self.wanted, self.location)
 
 
 def row_group_sizes(location: Location) -> list[int]:

@@ -96,6 +96,14 @@ MUTANTS = [
         OBJECTIVE, "corners = rows * (event.n_outputs - 1)", "corners = event.n_outputs - 1", PEOPLE
     ),
     Mutant(MINIMUM, "        if self.rows_per_unit == 1:", "        if True:", PEOPLE),
+    Mutant(MINIMUM, "self.rows_per_unit != claim.rows_per_unit", "False", PEOPLE),
+    Mutant(PURE, '"any", 1, claim.rows_per_unit)', '"any", 1)', PEOPLE),
+    Mutant(
+        "src/sparsedp/privacy/verdict.py",
+        "rows_per_unit=_cap(",
+        'rows_per_unit=record["events"][0].get("rows_per_unit", 1) or _cap(',
+        PEOPLE,
+    ),
     Mutant(PURE, "self.n_outputs, self.rows_per_unit)", "self.n_outputs, 1)", PEOPLE),
     Mutant(CALIBRATE, "        if found <= delta:", "        if found <= 2 * delta:", CALIBRATION),
     Mutant(

@@ -10,12 +10,15 @@ from sparsedp.privacy import (
     Minimize,
     PerturbedMinimum,
     PrivacyProfile,
+    PureMinima,
     PureMinimize,
     Schedule,
 )
 from sparsedp.privacy.account.calibration import calibrate
 from sparsedp.privacy.account.objective import minimum_atoms, pure_determinant
 from sparsedp.privacy.events import event_from_dict
+from sparsedp.privacy.ledger.divergence import of_events
+from sparsedp.privacy.verdict import verdict_of
 
 CLIP = 0.5
 BOUNDS = {"logistic": (1.0, 0.25), "log_cosh": (CLIP, 1.0), "multinomial": (math.sqrt(2), 0.5)}
@@ -229,6 +232,79 @@ class TestStored:
             PerturbedMinimum(0.2, 0.1, "logistic", "add_remove", 0.002, 1, rows)
         with pytest.raises(ValueError, match="rows of a person"):
             Minimize(None, "logistic", "add_remove", rows_per_unit=rows)
+
+
+SOLVER = {"name": "ObjectivePerturbation", "rows_per_person": 7}
+
+
+def stored_record(solver, *events, unit="person"):
+    """As a model file has it; epsilon is what these releases cost, up to rounding."""
+    listed = [{"name": "minimize", **event.to_dict()} for event in events]
+    return {
+        "epsilon": PrivacyProfile(events).epsilon(1e-6) * (1 + 1e-10),
+        "delta": 1e-6,
+        "neighbors": "add_remove",
+        "calibration": "sound",
+        "events": listed,
+        "solver": solver,
+        "target": {},
+        "seeded": False,
+        "unit": unit,
+    }
+
+
+class TestRecount:
+    """A record that lists a minimum of people is believed only if its settings say the same."""
+
+    honest = PerturbedMinimum(0.2, 0.1, "logistic", "add_remove", 0.002, 1, 7)
+
+    @pytest.mark.parametrize(
+        "solver",
+        [SOLVER, {"name": "TwoStage", "voter": {"rows_per_person": 3}, "solver": SOLVER}],
+    )
+    def test_honest(self, solver):
+        found = verdict_of(stored_record(solver, self.honest))
+        assert found.level == "private", found.reasons
+        assert found.epsilon == pytest.approx(PrivacyProfile((self.honest,)).epsilon(1e-6))
+
+    @pytest.mark.parametrize("rows", [1, 2, 6, 8, 0, None, "7", 7.0, True])
+    def test_another_number_of_rows(self, rows):
+        forged = stored_record(SOLVER, self.honest)
+        forged["events"][0]["rows_per_unit"] = rows
+        assert verdict_of(forged).level == "contradicted"
+
+    def test_removed(self):
+        forged = stored_record(SOLVER, self.honest)
+        del forged["events"][0]["rows_per_unit"]
+        found = verdict_of(forged)
+        assert found.level == "contradicted"
+        assert "another number of rows" in found.reasons[0]
+        del forged["unit"]  # and now rows are said to be protected, with a minimum of one row
+        assert verdict_of(forged).level == "private"
+
+    @pytest.mark.parametrize("unit", ["row", "household", ["person"], None])
+    def test_another_unit(self, unit):
+        assert verdict_of(stored_record(SOLVER, self.honest, unit=unit)).level == "contradicted"
+
+    @pytest.mark.parametrize("cap", [None, 3, "7", True, 7.0])
+    def test_settings_without_this_cap(self, cap):
+        forged = stored_record(SOLVER | {"rows_per_person": cap}, self.honest)
+        assert verdict_of(forged).level == "contradicted"
+
+    def test_pure_minima_that_pay_for_one_row(self):
+        honest = PureMinima(0.1, 2, 0.1 - 0.01 - 0.05, 0.05, 0.01)
+        assert verdict_of(stored_record({"name": "ADMM"}, honest)).level == "private"
+        single = PureMinima(0.1, 2, 0.1 - 0.01 - math.log1p(0.05), 0.05, 0.01)
+        assert verdict_of(stored_record({"name": "ADMM"}, single, unit="row")).level == "private"
+        assert verdict_of(stored_record({"name": "ADMM"}, single)).level == "contradicted"
+        one = {"name": "ADMM", "rows_per_person": 1}
+        assert verdict_of(stored_record(one, single)).level == "private"
+
+    def test_a_ledger_counts_what_it_lists(self):
+        listed = [{"name": "minimize", **self.honest.to_dict()}]
+        several = of_events(listed, 8.0, "add_remove")
+        del listed[0]["rows_per_unit"]
+        assert several.divergence > of_events(listed, 8.0, "add_remove").divergence
 
 
 class TestCalibrated:

@@ -37,11 +37,16 @@ class Plan:
 
 @dataclass(frozen=True)
 class Claim:
-    """What a record states about all that it lists; a delta of None is not compared."""
+    """What a record states about all that it lists; a delta or a unit of None is not compared.
+
+    ``rows_per_unit`` is how many rows of a person count, by the settings; None for all of them.
+    """
 
     neighbors: str
     calibration: str
     delta: float | None = None
+    unit: str | None = None
+    rows_per_unit: int | None = 1
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """What everybody may know about a fit before it starts."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from sparsedp.privacy.neighbors import Neighbors
 
 Unit = Literal["row", "person"]
 """What the guarantee protects as a whole: single rows, or all rows of a person."""
+UNITS: tuple[Unit, ...] = get_args(Unit)
 
 Weighting = Literal["unit", "sub_unit"]
 """Whether the weights of a unit add up to exactly 1, or to at most 1."""

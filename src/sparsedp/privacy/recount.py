@@ -9,6 +9,7 @@ from sparsedp.privacy.events import event_from_dict, kind_of
 from sparsedp.privacy.kind import Claim, Listed
 from sparsedp.privacy.neighbors import NEIGHBORS
 from sparsedp.privacy.plain import Plain
+from sparsedp.privacy.public import UNITS
 
 MOST_EVENTS = 24
 """Lines that a list of releases may have: no solver asks for half of it."""
@@ -24,7 +25,13 @@ SMALLEST, LARGEST = 1e-30, 1e12
 
 
 def recounted_epsilon(
-    events: Sequence[Plain], delta: float, neighbors: str, calibration: str
+    events: Sequence[Plain],
+    delta: float,
+    neighbors: str,
+    calibration: str,
+    *,
+    unit: str = "row",
+    rows_per_unit: int | None = 1,
 ) -> float:
     """Epsilon that the accountant proves for listed releases at ``delta``.
 
@@ -37,6 +44,10 @@ def recounted_epsilon(
         What the record says that the guarantee compares.
     calibration : {"sound", "published"}
         Noise of a paper's formula must not be listed in a record that says "sound".
+    unit : {"row", "person"}
+        What the record says that is protected.
+    rows_per_unit : int or None
+        How many rows of a person count, by the settings of the solver; None for all of them.
 
     Returns
     -------
@@ -50,6 +61,8 @@ def recounted_epsilon(
     """
     if neighbors not in NEIGHBORS:
         raise ValueError(f"neighbors must be one of {', '.join(NEIGHBORS)}")
+    if unit not in UNITS:
+        raise ValueError(f"the unit must be one of {', '.join(UNITS)}")
     if not events:
         raise ValueError("no release is listed")
     if len(events) > MOST_EVENTS:
@@ -58,16 +71,17 @@ def recounted_epsilon(
         listed = json.dumps(list(events), sort_keys=True, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
         raise ValueError("a release is not described by plain text and finite numbers") from None
-    return _recounted(listed, float(delta), neighbors, calibration)
+    rows = 1 if unit == "row" else rows_per_unit
+    claim = Claim(neighbors, calibration, float(delta), unit, rows)
+    return _recounted(listed, float(delta), claim)
 
 
 @lru_cache(maxsize=64)
-def _recounted(listed: str, delta: float, neighbors: str, calibration: str) -> float:
+def _recounted(listed: str, delta: float, claim: Claim) -> float:
     events = json.loads(listed)
     for event in events:
         if not isinstance(event, dict) or not isinstance(event.get("name"), str):
             raise ValueError("a release has no name")
-    claim = Claim(neighbors, calibration, delta)
     profile = PrivacyProfile(tuple(_read(event, claim) for event in events))
     if sum(event.get("count", 1) for event in events) > MOST_RELEASES:
         raise ValueError(f"more than {MOST_RELEASES:,} releases are listed")

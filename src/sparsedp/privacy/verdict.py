@@ -5,7 +5,7 @@ statement and ``proven_epsilon`` are never looked at.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -119,7 +119,12 @@ def verdict_of(record: Stored) -> Verdict:
     counted, doubt = math.inf, None
     try:
         counted = recounted_epsilon(
-            record["events"], record["delta"], record["neighbors"], record["calibration"]
+            record["events"],
+            record["delta"],
+            record["neighbors"],
+            record["calibration"],
+            unit=record.get("unit", "row"),
+            rows_per_unit=_cap(record.get("solver", {})),
         )
     except ValueError as error:
         doubt = f"The list of releases cannot be right: {error}"
@@ -127,6 +132,15 @@ def verdict_of(record: Stored) -> Verdict:
     return Verdict(
         level=level, statement=_statement(record, level, counted), reasons=reasons, epsilon=counted
     )
+
+
+def _cap(solver: Stored) -> int | None:
+    """How many rows of a person the settings of a solver let count; None if they do not say."""
+    inner = solver.get("solver")
+    if isinstance(inner, Mapping):
+        return _cap(inner)  # a wrapper: what it wraps is what minimizes
+    rows = solver.get("rows_per_person")
+    return rows if isinstance(rows, int) and not isinstance(rows, bool) and rows >= 1 else None
 
 
 def contradicted(verdict: Verdict, problems: Sequence[str]) -> Verdict:

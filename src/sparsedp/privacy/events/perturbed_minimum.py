@@ -179,9 +179,13 @@ class PerturbedMinimum:
         return Cost(losses=(self,), mu=self.rounding_mu)
 
     def contradiction(self, claim: Claim) -> str | None:
-        """It holds for one neighbor relation only."""
+        """It holds for one neighbor relation only, and for so many rows of a person."""
         if self.neighbors != claim.neighbors:
             return "a minimum was counted for other neighbors than the record states"
+        if claim.unit is not None and self.rows_per_unit != claim.rows_per_unit:
+            return (
+                "a minimum was counted for another number of rows of a person than the settings say"
+            )
         return None
 
     def needed(self, public: PublicFacts) -> float:

@@ -167,7 +167,8 @@ class PureMinima:
     def contradiction(self, claim: Claim) -> str | None:
         """A minimum costs what its linear term costs, and the log-determinant of any shape."""
         shift = 1 if claim.neighbors == "add_remove" else 2  # of the gradient, in its bounds
-        least = shift * self.rate + math.log1p(self.ratio) + self.rounding_epsilon
+        determinant = pure_determinant(self.ratio, "any", 1, claim.rows_per_unit)
+        least = shift * self.rate + determinant + self.rounding_epsilon
         if least > self.epsilon * (1 + 1e-9):  # both are sums in floating point
             return "a minimum is said to cost less than its noise does for these neighbors"
         return None

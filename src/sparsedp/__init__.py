@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sparsedp.data.schema import Schema
     from sparsedp.estimators import (
         PrivateSearchCV,
+        SchemaTransformer,
         SparseLinearRegression,
         SparseLogisticRegression,
         SparsePoissonRegressor,
@@ -34,6 +35,7 @@ _HOME = {
     "PrivateSearchCV": "sparsedp.estimators",
     "RecordBlocks": "sparsedp.data.blocks.blocks",
     "Schema": "sparsedp.data.schema",
+    "SchemaTransformer": "sparsedp.estimators",
     "SparseLinearRegression": "sparsedp.estimators",
     "SparseLogisticRegression": "sparsedp.estimators",
     "SparsePoissonRegressor": "sparsedp.estimators",
@@ -52,6 +54,7 @@ __all__ = [
     "PrivateSearchCV",
     "RecordBlocks",
     "Schema",
+    "SchemaTransformer",
     "SparseLinearRegression",
     "SparseLogisticRegression",
     "SparsePoissonRegressor",

@@ -24,7 +24,8 @@ from sparsedp.data.storage import Array
 
 HOW_TO_DECLARE = (
     "Write bounds=Bounds(lower=0, upper=1) with limits known without looking at the data "
-    "(scalars or one per feature), bounds=1.0 for |x| <= 1, or bounds=(0, 1)."
+    "(scalars or one per feature), bounds=1.0 for |x| <= 1, or bounds=(0, 1); for raw data frames "
+    "declare a schema=Schema(...) in its place (after a SchemaTransformer: bounds=its bounds_)."
 )
 
 

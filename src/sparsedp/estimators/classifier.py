@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sparsedp.data.gate import vector
 from sparsedp.data.gate.labels import Labels, classes_in, declared_classes, label_array
 from sparsedp.data.linear_form import LinearForm
+from sparsedp.data.schema import Schema
 from sparsedp.estimators.border import Features, Groups, Tags, Targets, Weights
 from sparsedp.estimators.fitted import (
     clipped_of,
@@ -20,6 +21,7 @@ from sparsedp.estimators.fitted import (
     tagged,
 )
 from sparsedp.estimators.path import ModelPath
+from sparsedp.estimators.raw import said_once, truth_of
 from sparsedp.estimators.records import Given, Records
 from sparsedp.fit.coefficients import Coefficients
 from sparsedp.fit.fit import private_fit
@@ -43,7 +45,11 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
         Probability that the guarantee may fail; required. Far below one over the number of
         records.
     bounds : Bounds, float or (lower, upper)
-        Public limits of the features; required. Values beyond them are clipped, at prediction too.
+        Public limits of the features; required, or `schema` in its place. Values beyond them are
+        clipped, at prediction too.
+    schema : Schema, optional
+        What raw data frames hold, in the place of `bounds`: ``fit`` and predictions then take raw
+        tables, and the target, people and weights are taken from their columns.
     n_nonzero : int, optional
         Features to keep; by default ``round(1.5 * sqrt(n_features))``.
     solver : str or Solver
@@ -91,7 +97,9 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
         ``coef``, ``intercept`` and ``largest_difference``: the plain linear model that is closest
         to this one, clipping included, over all records within the declared bounds.
     n_features_in_, feature_names_in_
-        As in scikit-learn.
+        As in scikit-learn: of raw tables, where there is a schema.
+    coef_names_ : ndarray
+        With a schema, the names of the columns of ``coef_``.
 
     Notes
     -----
@@ -106,6 +114,7 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
         epsilon: float | None = None,
         delta: float | None = None,
         bounds: BoundsLike | None = None,
+        schema: Schema | None = None,
         n_nonzero: int | None = None,
         solver: str | Solver = "pursuit",
         neighbors: Literal["add_remove", "replace_one"] = "add_remove",
@@ -120,6 +129,7 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
         self.epsilon = epsilon
         self.delta = delta
         self.bounds = bounds
+        self.schema = schema
         self.n_nonzero = n_nonzero
         self.solver = solver
         self.neighbors = neighbors
@@ -197,25 +207,30 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
             return np.column_stack([log_expit(-margins), log_expit(margins)])
         return log_softmax(margins, axis=1)
 
-    def score(self, X: Features, y: Targets, sample_weight: Weights | None = None) -> float:
+    def score(self, X: Features, y: Targets = None, sample_weight: Weights | None = None) -> float:
         """Accuracy on given records: exact, not private.
 
         Labels are matched as in ``fit``; with ``invalid="replace"`` one that is missing or not
         among the classes counts as the first class, otherwise as a wrong prediction.
         """
         codes = self._codes(self.decision_function(X))
-        truth = Labels(self.classes_.tolist()).codes(vector(y))
+        truth = Labels(self.classes_.tolist()).codes(vector(truth_of(self, X, y)))
         if self.invalid == "replace":
             truth = np.maximum(truth, 0)
         if len(truth) != len(codes):
             raise ValueError("X and y have different numbers of records: give one label per row.")
         return float(np.average(codes == truth, weights=sample_weight))
 
+    def _declared_classes(self) -> object:
+        target = None if self.schema is None else self.schema.target
+        return said_once(self.classes, None if target is None else target.classes, "classes")
+
     def _problem(self, given: Given, settings: Settings) -> Problem:
         """Let records through the gate; say what is minimized and what was declared."""
         records = Records.of(self, given)
-        if self.classes is not None:
-            classes = declared_classes(self.classes)
+        said = self._declared_classes()
+        if said is not None:
+            classes = declared_classes(said)
         elif records.blocks is not None:
             raise ValueError(
                 "records in blocks need declared classes, e.g. classes=(0, 1): they are not "
@@ -229,7 +244,7 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
                     "give more data, or declare the label set by classes=..."
                 )
         loss = Logistic() if len(classes) == 2 else Multinomial(len(classes))
-        return records.problem(settings, Classes(classes, from_data=self.classes is None), loss)
+        return records.problem(settings, Classes(classes, from_data=said is None), loss)
 
     def _publish(self, released: Coefficients, record: PrivacyRecord) -> "SparseLogisticRegression":
         """Take over what was released, in declared units."""

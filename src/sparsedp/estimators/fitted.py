@@ -6,8 +6,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sparsedp.data.gate import check_finite, missing_values, numbers, shape_of, unwrapped
 from sparsedp.data.linear_form import LinearForm, linear_form, narrowed
 from sparsedp.data.predict import linear_predictor
+from sparsedp.data.storage import Storage
 from sparsedp.estimators.border import Estimator, Features, Tags
 from sparsedp.estimators.path import ModelPath
+from sparsedp.estimators.raw import raw_values
 from sparsedp.fit.coefficients import Coefficients
 from sparsedp.privacy import PrivacyRecord
 
@@ -38,14 +40,7 @@ def path_of(estimator: Estimator) -> ModelPath:
 def margins_of(estimator: Estimator, X: Features) -> np.ndarray:
     """Margins of shape (n, n_outputs), of clipped features; malformed ones as in the fit."""
     check_is_fitted(estimator)
-    X = unwrapped(X)
-    n, d = shape_of(X)
-    if n == 0 or d == 0:
-        raise ValueError(f"Found array with 0 {'sample' if d else 'feature'}(s).")
-    validate_data(estimator, X, reset=False, skip_check_array=True)
-    values = numbers(X, estimator.invalid, copy=False)
-    if estimator.invalid == "raise":
-        check_finite(values, getattr(estimator, "feature_names_in_", None))
+    values = _values(estimator, X)
     missing = None
     if estimator.invalid == "replace":
         row_norm = estimator.privacy_.bounds.get("row_norm")
@@ -90,6 +85,21 @@ def _declared(estimator: Estimator) -> tuple[np.ndarray, np.ndarray]:
     d, bounds = len(estimator.clip_bounds_[0]), estimator.privacy_.bounds
     lower, upper = (np.asarray(bounds[name], dtype=float) for name in ("lower", "upper"))
     return np.broadcast_to(lower, (d,)), np.broadcast_to(upper, (d,))
+
+
+def _values(estimator: Estimator, X: Features) -> Storage:
+    """The features of records as numbers, not clipped yet."""
+    if "schema_" in vars(estimator):
+        return raw_values(estimator, X)
+    X = unwrapped(X)
+    n, d = shape_of(X)
+    if n == 0 or d == 0:
+        raise ValueError(f"Found array with 0 {'sample' if d else 'feature'}(s).")
+    validate_data(estimator, X, reset=False, skip_check_array=True)
+    values = numbers(X, estimator.invalid, copy=False)
+    if estimator.invalid == "raise":
+        check_finite(values, getattr(estimator, "feature_names_in_", None))
+    return values
 
 
 def tagged(estimator: Estimator, tags: Tags) -> Tags:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sparsedp.estimators.border import Estimator
+from sparsedp.estimators.raw import names_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,7 +66,7 @@ class ModelPath:
 
         ax = ax if ax is not None else plt.subplots(figsize=(7, 4.5))[1]
         lower, upper = self._estimator.clip_bounds_
-        names = getattr(self._estimator, "feature_names_in_", None)
+        names = names_of(self._estimator)
         steps = np.arange(1, len(self) + 1)
         for i, feature in enumerate(self.order):
             effect = self.coefs[i:, output, i] * (upper[feature] - lower[feature])

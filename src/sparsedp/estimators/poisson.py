@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sparsedp.data.gate import target_numbers
 from sparsedp.data.linear_form import LinearForm
+from sparsedp.data.schema import Schema
 from sparsedp.estimators.border import Features, Groups, Tags, Targets, Weights
 from sparsedp.estimators.fitted import (
     clipped_of,
@@ -19,6 +20,7 @@ from sparsedp.estimators.fitted import (
     tagged,
 )
 from sparsedp.estimators.path import ModelPath
+from sparsedp.estimators.raw import said_once, truth_of
 from sparsedp.estimators.records import Given, Records
 from sparsedp.fit.coefficients import Coefficients
 from sparsedp.fit.fit import private_fit
@@ -45,7 +47,11 @@ class SparsePoissonRegressor(RegressorMixin, BaseEstimator):
         Probability that the guarantee may fail; required. Far below one over the number of
         records.
     bounds : Bounds, float or (lower, upper)
-        Public limits of the features; required. Values beyond them are clipped, at prediction too.
+        Public limits of the features; required, or `schema` in its place. Values beyond them are
+        clipped, at prediction too.
+    schema : Schema, optional
+        What raw data frames hold, in the place of `bounds`: ``fit`` and predictions then take raw
+        tables, and the target, people and weights are taken from their columns.
     max_count : float
         Public limit of the counts; required. Larger counts are clipped, and so are predictions. The
         noise grows with it: take the largest count that matters, not the largest possible.
@@ -94,7 +100,9 @@ class SparsePoissonRegressor(RegressorMixin, BaseEstimator):
         ``coef``, ``intercept`` and ``largest_difference``: the plain linear model that is closest
         to this one, clipping included, over all records within the declared bounds.
     n_features_in_, feature_names_in_
-        As in scikit-learn.
+        As in scikit-learn: of raw tables, where there is a schema.
+    coef_names_ : ndarray
+        With a schema, the names of the columns of ``coef_``.
 
     Notes
     -----
@@ -121,6 +129,7 @@ class SparsePoissonRegressor(RegressorMixin, BaseEstimator):
         epsilon: float | None = None,
         delta: float | None = None,
         bounds: BoundsLike | None = None,
+        schema: Schema | None = None,
         max_count: float | None = None,
         n_nonzero: int | None = None,
         solver: str | Solver = "pursuit",
@@ -135,6 +144,7 @@ class SparsePoissonRegressor(RegressorMixin, BaseEstimator):
         self.epsilon = epsilon
         self.delta = delta
         self.bounds = bounds
+        self.schema = schema
         self.max_count = max_count
         self.n_nonzero = n_nonzero
         self.solver = solver
@@ -190,22 +200,25 @@ class SparsePoissonRegressor(RegressorMixin, BaseEstimator):
         limit = self.privacy_.target["upper"]
         return np.exp(np.minimum(margins, np.log(limit)))
 
-    def score(self, X: Features, y: Targets, sample_weight: Weights | None = None) -> float:
+    def score(self, X: Features, y: Targets = None, sample_weight: Weights | None = None) -> float:
         """Part of the Poisson deviance that is explained (D2), on given records: not private."""
         check_is_fitted(self)
         limits = self.privacy_.target["lower"], self.privacy_.target["upper"]
-        truth = target_numbers(y, limits, self.invalid)
+        truth = target_numbers(truth_of(self, X, y), limits, self.invalid)
         return float(d2_tweedie_score(truth, self.predict(X), sample_weight=sample_weight, power=1))
 
     def _problem(self, given: Given, settings: Settings) -> Problem:
         """Let records through the gate; say what is minimized and what was declared."""
-        if self.max_count is None:
+        target = None if self.schema is None else self.schema.target
+        limit = None if target is None else target.max_count
+        max_count = said_once(self.max_count, limit, "max_count")
+        if max_count is None:
             raise ValueError(
                 "max_count is required: a public limit of the counts, e.g. max_count=50, known "
                 "without looking at the data; larger counts are clipped"
             )
-        target, loss = Counts(float(self.max_count)), Poisson(float(self.max_count))
-        return Records.of(self, given).problem(settings, target, loss)
+        counts, loss = Counts(float(max_count)), Poisson(float(max_count))
+        return Records.of(self, given).problem(settings, counts, loss)
 
     def _publish(self, released: Coefficients, record: PrivacyRecord) -> "SparsePoissonRegressor":
         """Take over what was released, in declared units."""

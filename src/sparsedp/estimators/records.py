@@ -8,9 +8,19 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import validate_data
 
 from sparsedp.data.blocks.blocks import RecordBlocks, in_blocks
+from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.gate import check_type, column_names, shape_of, unwrapped
+from sparsedp.data.schema import Schema
 from sparsedp.estimators.border import Estimator, Features, Groups, Targets, Weights
+from sparsedp.estimators.raw import (
+    forget_schema,
+    groups_of,
+    note_columns,
+    schema_for,
+    target_cells,
+    weights_of,
+)
 from sparsedp.fit.problem import Problem, Target
 from sparsedp.fit.progress import Progress
 from sparsedp.fit.settings import Settings
@@ -41,6 +51,8 @@ class Records:
     blocks : RecordBlocks or None
     n_features : int
     names : sequence of str or None
+    bounds : Bounds or None
+        Of the columns that a schema made; None where the settings have the bounds.
     """
 
     X: Features
@@ -50,10 +62,14 @@ class Records:
     names: np.ndarray | None
     groups: Groups | None = None
     sample_weight: Weights | None = None
+    bounds: Bounds | None = None
 
     @classmethod
     def of(cls, estimator: Estimator, given: Given) -> "Records":
         """Check, and note number and names of the features on the estimator."""
+        if estimator.schema is not None:
+            return cls._encoded(estimator, estimator.schema, given)
+        forget_schema(estimator)
         X, y = given.X, given.y
         blocks = in_blocks(X, y)
         if blocks is None:
@@ -71,12 +87,29 @@ class Records:
         d = estimator.n_features_in_
         return cls(X, y, blocks, d, names, given.groups, given.sample_weight)
 
+    @classmethod
+    def _encoded(cls, estimator: Estimator, schema: Schema, given: Given) -> "Records":
+        """A raw table as the bounded columns of its schema, each record by itself."""
+        schema, frame = schema_for(schema, given.X)
+        _check_any(frame.n_rows, estimator)
+        note_columns(estimator, schema)
+        return cls(
+            X=schema.encode(frame, estimator.invalid),
+            y=_one_column(target_cells(schema, frame, given.y)),
+            blocks=None,
+            n_features=schema.n_columns,
+            names=estimator.coef_names_,
+            groups=groups_of(schema, frame, given.groups),
+            sample_weight=weights_of(schema, frame, given.sample_weight),
+            bounds=schema.bounds,
+        )
+
     def problem(self, settings: Settings, target: Target, loss: Loss) -> Problem:
         """Let the records through the gate.
 
         Every block is read once to be checked, before anything is charged.
         """
-        bounds = settings.bounds.aligned(self.n_features, self.names)
+        bounds = (self.bounds or settings.bounds).aligned(self.n_features, self.names)
         if self.blocks is None:
             data = Dataset.clip(
                 self.X,
@@ -116,13 +149,17 @@ def _checked(estimator: Estimator, X: Features, y: Targets) -> tuple[Features, T
     if d == 0:
         # In scikit-learn's words, which want a shape; the number of records is left out of it.
         raise ValueError("Found 0 feature(s) (shape=(, 0)) while a minimum of 1 is required.")
-    if n == 0 and estimator.invalid == "raise":
+    _check_any(n, estimator)
+    validate_data(estimator, X, skip_check_array=True)
+    return X, _one_column(y)
+
+
+def _check_any(n_rows: int, estimator: Estimator) -> None:
+    if n_rows == 0 and estimator.invalid == "raise":
         raise ValueError(
             "Found array with 0 sample(s): there are no records. This error is for whoever holds "
             'the data; with invalid="replace" a table without records is fitted like any other.'
         )
-    validate_data(estimator, X, skip_check_array=True)
-    return X, _one_column(y)
 
 
 def _one_column(y: Targets) -> Targets:

@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sparsedp.data.gate import target_numbers
 from sparsedp.data.linear_form import LinearForm
+from sparsedp.data.schema import Schema
 from sparsedp.estimators.border import Features, Groups, Tags, Targets, Weights
 from sparsedp.estimators.fitted import (
     clipped_of,
@@ -18,6 +19,7 @@ from sparsedp.estimators.fitted import (
     tagged,
 )
 from sparsedp.estimators.path import ModelPath
+from sparsedp.estimators.raw import said_once, truth_of
 from sparsedp.estimators.records import Given, Records
 from sparsedp.fit.coefficients import Coefficients
 from sparsedp.fit.fit import private_fit
@@ -41,7 +43,11 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
         Probability that the guarantee may fail; required. Far below one over the number of
         records.
     bounds : Bounds, float or (lower, upper)
-        Public limits of the features; required. Values beyond them are clipped, at prediction too.
+        Public limits of the features; required, or `schema` in its place. Values beyond them are
+        clipped, at prediction too.
+    schema : Schema, optional
+        What raw data frames hold, in the place of `bounds`: ``fit`` and predictions then take raw
+        tables, and the target, people and weights are taken from their columns.
     target_bounds : (lower, upper)
         Public limits of the target; required. Values beyond them are clipped.
     loss : {"squared", "huber"} or Huber
@@ -91,7 +97,9 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
         ``coef``, ``intercept`` and ``largest_difference``: the plain linear model that is closest
         to this one, clipping included, over all records within the declared bounds.
     n_features_in_, feature_names_in_
-        As in scikit-learn.
+        As in scikit-learn: of raw tables, where there is a schema.
+    coef_names_ : ndarray
+        With a schema, the names of the columns of ``coef_``.
 
     Notes
     -----
@@ -105,6 +113,7 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
         epsilon: float | None = None,
         delta: float | None = None,
         bounds: BoundsLike | None = None,
+        schema: Schema | None = None,
         target_bounds: tuple[float, float] | None = None,
         loss: str | Loss = "squared",
         n_nonzero: int | None = None,
@@ -120,6 +129,7 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
         self.epsilon = epsilon
         self.delta = delta
         self.bounds = bounds
+        self.schema = schema
         self.target_bounds = target_bounds
         self.loss = loss
         self.n_nonzero = n_nonzero
@@ -174,25 +184,29 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
         """Predicted targets."""
         return margins_of(self, X)[:, 0]
 
-    def score(self, X: Features, y: Targets, sample_weight: Weights | None = None) -> float:
+    def score(self, X: Features, y: Targets = None, sample_weight: Weights | None = None) -> float:
         """R2 on given records: exact, not private.
 
         With ``invalid="replace"`` targets that are missing count as the middle of their bounds.
         """
         check_is_fitted(self)
         low, high = self.privacy_.target["lower"], self.privacy_.target["upper"]
-        return super().score(X, target_numbers(y, (low, high), self.invalid), sample_weight)
+        truth = target_numbers(truth_of(self, X, y), (low, high), self.invalid)
+        return super().score(X, truth, sample_weight)
 
     def _problem(self, given: Given, settings: Settings) -> Problem:
         """Let records through the gate; say what is minimized and what was declared."""
-        if self.target_bounds is None:
+        target = None if self.schema is None else self.schema.target
+        limits = None if target is None else target.bounds
+        target_bounds = said_once(self.target_bounds, limits, "target_bounds")
+        if target_bounds is None:
             raise ValueError(
                 "target_bounds is required: public limits of y, e.g. target_bounds=(0, 100), known "
                 "without looking at the data; values beyond them are clipped"
             )
         # Without an intercept nothing could absorb a shift of the target.
-        target = Numbers.within(self.target_bounds, symmetric=not settings.fit_intercept)
-        return Records.of(self, given).problem(settings, target, _loss(self.loss))
+        numbers = Numbers.within(target_bounds, symmetric=not settings.fit_intercept)
+        return Records.of(self, given).problem(settings, numbers, _loss(self.loss))
 
     def _publish(self, released: Coefficients, record: PrivacyRecord) -> "SparseLinearRegression":
         """Take over what was released, in declared units."""

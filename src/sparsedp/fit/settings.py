@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.gate import Invalid
+from sparsedp.data.schema import Schema
 from sparsedp.fit.start import LinearModel
 from sparsedp.mechanisms import KeyStream
 from sparsedp.privacy import NEIGHBORS, Ledger, Neighbors
@@ -26,6 +27,7 @@ class Parameters(Protocol):
     epsilon: float | None
     delta: float | None
     bounds: BoundsLike | None
+    schema: Schema | None
     n_nonzero: int | None
     solver: str | Solver
     neighbors: Neighbors
@@ -84,7 +86,7 @@ class Settings:
         return cls(
             epsilon=float(epsilon),
             delta=float(delta),
-            bounds=Bounds.coerce(estimator.bounds),
+            bounds=_bounds(estimator.bounds, estimator.schema),
             solver=_solver(estimator.solver),
             neighbors=estimator.neighbors,
             fit_intercept=bool(estimator.fit_intercept),
@@ -110,6 +112,19 @@ def key_stream(state: Seed | None) -> KeyStream:
     if isinstance(state, np.random.Generator | np.random.RandomState):
         return KeyStream.from_seed(state.bytes(32))
     raise ValueError(f"random_state must be None, a number or a NumPy generator: {state!r}")
+
+
+def _bounds(bounds: BoundsLike | None, schema: Schema | None) -> Bounds:
+    if schema is None:
+        return Bounds.coerce(bounds)
+    if not isinstance(schema, Schema):
+        raise ValueError(
+            'schema must be a sparsedp.Schema, e.g. schema=Schema.from_toml("patients.toml"), got '
+            f"{type(schema).__name__}"
+        )
+    if bounds is not None:
+        raise ValueError("give bounds or a schema, not both: the schema has the limits")
+    return schema.shared_bounds if schema.is_open else schema.bounds
 
 
 def _solver(solver: str | Solver) -> Solver:

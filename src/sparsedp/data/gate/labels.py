@@ -5,6 +5,7 @@ its cells because of one of them. Declared classes that differ only so are refus
 """
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
 from numbers import Complex, Real
@@ -38,10 +39,11 @@ class Labels:
         self._by_number: dict[int | float, int] = {}
         texts = [isinstance(value, str) for value in self.values]
         numbers = [as_number(value) for value in self.values]
+        shared = Counter(key for key, text in zip(numbers, texts, strict=True) if text)
         for code, key in enumerate(numbers):
             # A number that two texts share, such as "1" and "01", stands for neither.
-            same = [k for k, other in enumerate(numbers) if other == key and texts[k]]
-            if key is not None and (not texts[code] or (same == [code] and key not in self._exact)):
+            alone = shared[key] == 1 and key not in self._exact
+            if key is not None and (not texts[code] or alone):
                 self._by_number[key] = code
 
     def code(self, cell: object) -> int:

@@ -11,6 +11,7 @@ from sparsedp.data.raw import Cells, Label
 from sparsedp.data.schema.kinds.category import Levels
 from sparsedp.data.schema.kinds.checks import checked_flag, checked_number
 from sparsedp.data.schema.kinds.writing import PLAIN, Writing
+from sparsedp.data.storage import Array
 
 
 def checked_column(value: object) -> str:
@@ -131,7 +132,7 @@ class Offset:
         Bounds(self.lower, self.upper)
 
 
-def numbers_of(cells: Cells, own: Writing | None, shared: Writing) -> Cells:
+def numbers_of(cells: Cells, own: Writing | None, shared: Writing) -> Array:
     """A column of numbers as they are written; NaN for what is none."""
     writing = (own or Writing()).or_else(shared).or_else(PLAIN)
     return writing.numbers(cells, writing.remember())

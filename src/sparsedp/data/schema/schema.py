@@ -1,6 +1,7 @@
 """The schema: one public declaration that turns raw tables into bounded columns."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -216,7 +217,7 @@ class Schema:
         found = (*(column for columns in own.values() for column in columns), *made)
         names = [column.name for column in found]
         if len(set(names)) != len(names):
-            twice = sorted({name for name in names if names.count(name) > 1})[:5]
+            twice = [name for name, count in Counter(names).items() if count > 1]
             raise ValueError(f"two features would be called {some_names(twice)}: rename a column")
         return found
 
@@ -249,6 +250,14 @@ class Schema:
         if self.shared.row_norm is not None or self.interactions or len(texts) < len(kinds):
             return self.shared.row_norm
         return math.hypot(*texts)
+
+    @property
+    def shared_bounds(self) -> Bounds:
+        """What is promised about columns that are not declared by name."""
+        shared = self.shared
+        if shared.lower is None or shared.upper is None:
+            raise ValueError("[bounds] needs lower and upper for columns that are not declared")
+        return Bounds(shared.lower, shared.upper, row_norm=shared.row_norm)
 
     def completed(self, names: Sequence[str]) -> "Schema":
         """The schema of a table with these columns: those not declared are numbers.
@@ -337,14 +346,14 @@ class Schema:
         """Whose each record is, for the gate; None where the unit is a row."""
         return None if self.person is None else self._role(frame, self.person.column)
 
-    def weights(self, frame: RawTable) -> Cells | None:
+    def weights(self, frame: RawTable) -> Array | None:
         """What each record weighs, for the gate; None where all weigh the same."""
         if self.weight is None:
             return None
         cells = self._role(frame, self.weight.column)
         return numbers_of(cells, self.weight.writing, self.numbers)
 
-    def offsets(self, frame: RawTable) -> Cells | None:
+    def offsets(self, frame: RawTable) -> Array | None:
         """What is added to each margin, for the gate."""
         if self.offset is None:
             return None

@@ -97,16 +97,16 @@ def checked_pairs(pairs: Unchecked, names: Sequence[str]) -> tuple[tuple[str, st
     """Pairs of features to multiply."""
     if isinstance(pairs, str) or not isinstance(pairs, Sequence):
         raise ValueError("[interactions] pairs must be a list of pairs of columns")
-    found: list[tuple[str, str]] = []
+    found: dict[frozenset[str], tuple[str, str]] = {}
     known = set(names)
     for pair in pairs:
         two = tuple(pair) if isinstance(pair, (list, tuple)) else ()
         if len(two) != 2 or not all(isinstance(name, str) and name in known for name in two):
             raise ValueError("[interactions] pairs must each name two declared features")
-        if two[0] == two[1] or {*two} in [set(other) for other in found]:
+        if two[0] == two[1] or frozenset(two) in found:
             raise ValueError("[interactions] a pair must be of two features, and stand once")
-        found.append((two[0], two[1]))
-    return tuple(found)
+        found[frozenset(two)] = (two[0], two[1])
+    return tuple(found.values())
 
 
 def jsonable(found: Unchecked) -> Unchecked:

@@ -77,7 +77,7 @@ class Schema:
            [60.,  1.,  0.]])
     """
 
-    features: Mapping[str, Kind]
+    features: Mapping[str, Unchecked]
     target: Target | None = None
     person: Person | None = None
     unit: str | None = None

@@ -80,7 +80,7 @@ MUTANTS = [
     _in("levels.h", "return !(s->moved + ahead(s) <= s->moved_limit);", "return 0;"),
     _in("levels.h", "return s->built_for != s->t;", "return s->built_for < s->t - 1;"),
     _in("levels.h", "s->all = 1, s->built_for = s->t;", "s->all = 1, s->built_for = -1;"),
-    _in("draw.h", "if (point < n) return point;", "return point % n;"),
+    _in("draw.h", "if (point < s->total) return point;", "return point % s->total;"),
     _in("draw.h", "double weight = exp(h), p = weight * per;", "double weight = exp(h), p = 1;"),
     _in("draw.h", "double worst = sign > 0 ? lo : -hi", "double worst = sign > 0 ? hi : -lo"),
     _in("draw.h", "best = sign > 0 ? hi : -lo;", "best = hi;"),

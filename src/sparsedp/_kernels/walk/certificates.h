@@ -51,7 +51,7 @@ static int64_t look(walk_t *s, int64_t e) {
     if (s->fresh) {
         int64_t output = e % s->n_outputs, at = output * m->n;
         s->seen[e] = score_of(m, k, s->r + at, s->sum_r[output]);
-        spend(s, s->cost[k + 1] - s->cost[k], 1);
+        spend(s, (full(m, k) ? TIME_DENSE : TIME_ENTRY) * (double)column_size(m, k), 1);
     } else {
         s->seen[e] = score_on_the_fly(m, k, s->loss, s->v, s->scale, s->unit);
         s->fly_step += fly;
@@ -84,8 +84,11 @@ static int64_t neighborhood(const walk_t *s) {
 
 /* Time to look at all entries from one on. */
 static double renewal(const walk_t *s, int64_t from) {
-    double rows = TIME_ROW * (double)(s->m->n * s->n_outputs), building = TIME_BUILD * 4 * (double)(s->size - from);
-    return rows + building + (s->cost[s->m->d] - s->cost[from / s->n_outputs]) * s->n_outputs;
+    const records_t *m = s->m;
+    int64_t k = from / s->n_outputs, dense = (m->n_full[m->d] - m->n_full[k]) * m->n;
+    double rows = TIME_ROW * (double)(m->n * s->n_outputs), building = TIME_BUILD * 4 * (double)(s->size - from);
+    double looks = TIME_DENSE * (double)dense + TIME_ENTRY * (double)(m->indptr[m->d] - m->indptr[k] - dense);
+    return rows + building + looks * s->n_outputs;
 }
 
 #endif

@@ -21,13 +21,11 @@ static uint64_t next_word(walk_t *s) {
 
 static double uniform(walk_t *s) { return ((double)(next_word(s) >> 11) + 0.5) * 0x1p-53; }
 
-/* A uniform whole number below n: as many bits as it has, again if that is too large. */
-static uint64_t below(walk_t *s, uint64_t n) {
-    int shift = 63;
-    while (shift && (n - 1) >> (64 - shift)) shift--;
+/* A uniform whole number below the total: as many bits as it has, again if that is too large. */
+static uint64_t below_total(walk_t *s) {
     for (int attempt = 0; attempt < 256 && !s->failed; attempt++) {
-        uint64_t point = next_word(s) >> shift;
-        if (point < n) return point;
+        uint64_t point = next_word(s) >> s->shift;
+        if (point < s->total) return point;
     }
     s->failed = 1; /* by chance once in 2^256 */
     return 0;
@@ -73,7 +71,7 @@ static int decide(walk_t *s, int64_t e, double sign, uint64_t weight) {
 
 /* A candidate with probability E / total: its entry, sign and E. */
 static int64_t propose(walk_t *s, double *sign, uint64_t *weight) {
-    uint64_t point = below(s, s->total), mass;
+    uint64_t point = below_total(s), mass;
     int level = 0;
     for (; level < s->bottom; level++, point -= mass) {
         mass = (uint64_t)(s->members[level] + s->capped[level]) * s->weight[level];

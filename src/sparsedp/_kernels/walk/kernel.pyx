@@ -17,6 +17,7 @@ cdef extern from "walk/step.h" nogil:
     ctypedef struct records_t:
         int64_t n, d
         const int64_t* indptr
+        const int64_t* n_full
         const uint16_t* narrow
         const int32_t* wide
         const int16_t* x
@@ -47,6 +48,10 @@ cdef extern from "walk/step.h" nogil:
     int replay_walk(walk_t*, const int64_t*, int64_t*)
 
 
+def _of_entries(of_columns, n_outputs):
+    return of_columns if n_outputs == 1 else np.repeat(of_columns, n_outputs)
+
+
 cdef class Call:
     """One call of the kernel: what it points to, its randomness, and what went wrong."""
 
@@ -60,16 +65,16 @@ cdef class Call:
         check(records, loss, n_outputs, bound, radius, np.asarray(steps))
         memset(&self.m, 0, sizeof(records_t))
         memset(&self.s, 0, sizeof(walk_t))
-        cdef const double[::1] caps = np.repeat(records.cap.astype(np.float64), n_outputs)
-        cdef const double[::1] l2 = np.repeat(records.l2, n_outputs)
+        cdef const double[::1] cap = _of_entries(records.cap, n_outputs)
+        cdef const double[::1] l2 = _of_entries(records.l2, n_outputs)
         cdef const int16_t[::1] x = records.x, base = records.base
         cdef const float[::1] target = records.target
-        cdef const int64_t[::1] indptr = records.indptr
+        cdef const int64_t[::1] indptr = records.indptr, n_full = records.n_full
         cdef const uint16_t[::1] narrow
         cdef const int32_t[::1] wide, weights
         self.m.n, self.m.d = records.n_records, records.n_columns
         self.m.x, self.m.target = &x[0], &target[0]
-        self.m.indptr, self.m.base = &indptr[0], &base[0]
+        self.m.indptr, self.m.n_full, self.m.base = &indptr[0], &n_full[0], &base[0]
         if records.rows.dtype == np.uint16:
             narrow = records.rows
             self.m.narrow = &narrow[0]
@@ -82,11 +87,11 @@ cdef class Call:
         self.s.m, self.s.loss, self.s.n_outputs = &self.m, LOSSES[loss], n_outputs
         self.s.bound, self.s.radius = bound, radius
         self.s.steps, self.s.n_steps = &steps[0] if steps.shape[0] else NULL, steps.shape[0]
-        self.s.cap, self.s.l2 = &caps[0], &l2[0]
+        self.s.cap, self.s.l2 = &cap[0], &l2[0]
         self.s.refill, self.s.poll, self.s.resolve = refill, poll, resolve
         self.s.context = <void*>self
         self.draw, self.settle, self.error = draw, settle, None
-        self.kept = (records, steps, caps, l2)
+        self.kept = (records, steps, cap, l2)
 
     cdef int finish(self, int status) except -1:
         if self.error is not None:

@@ -41,7 +41,10 @@ static double cap_levels(walk_t *s) {
     memset(s->capped, 0, sizeof s->capped);
     for (int64_t end = s->first; end > 0;) {
         int level = level_of(top - s->cap[end - 1], s->rate, s->bottom);
-        int64_t low = 0, high = end - 1; /* the first entry of the level */
+        int64_t high = end - 1, stride = 1; /* the first entry of the level: not far if it has few */
+        while (high >= stride && level_of(top - s->cap[high - stride], s->rate, s->bottom) <= level)
+            high -= stride, stride *= 2;
+        int64_t low = high >= stride ? high - stride + 1 : 0;
         while (low < high) {
             int64_t middle = (low + high) / 2;
             if (level_of(top - s->cap[middle], s->rate, s->bottom) <= level) high = middle;
@@ -75,6 +78,7 @@ static void sort_members(walk_t *s) {
         s->total += (uint64_t)(s->members[l] + s->capped[l]) * s->weight[l];
     }
     for (int64_t c = 0; c < size; c++) s->candidate[next[s->level[c]]++] = (int32_t)(c + 2 * s->first);
+    for (s->shift = 63; s->shift && (s->total - 1) >> (64 - s->shift);) s->shift--;
     s->tries = 0;
     s->counters[BUILDS]++;
 }

@@ -6,7 +6,7 @@
 
 typedef struct {
     int64_t n, d;
-    const int64_t *indptr;
+    const int64_t *indptr, *n_full; /* how many columns before one are stored in full */
     const uint16_t *narrow; /* numbers of records in 16 bits, or */
     const int32_t *wide;    /* in 32 */
     const int16_t *x;       /* stored entries, within ONE */
@@ -68,7 +68,7 @@ WIDE static int64_t score_on_the_fly(const records_t *m, int64_t k, int loss, co
 
 /* Move v toward a column: v += jump * x, one product and one sum per record. How a column is stored
    depends on all records, and must not be seen in the margin of any. */
-static void add_column(const records_t *m, int64_t k, double jump, double *restrict v) {
+WIDE static void add_column(const records_t *m, int64_t k, double jump, double *restrict v) {
     int64_t p = m->indptr[k], end = m->indptr[k + 1], base = m->base[k];
     if (full(m, k)) {
         const int16_t *restrict x = m->x + p;

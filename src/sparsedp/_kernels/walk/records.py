@@ -1,6 +1,7 @@
 """The records of a walk in whole numbers: arrays that the kernel and its reference share."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -32,9 +33,9 @@ class Records:
     target : ndarray of float32
     order : ndarray of int64
         Which feature each column is.
-    cap : ndarray of int64
+    cap : ndarray of float64
         No score of a column is larger: its entries times what residuals are at most, which is ONE
-        times the weight, rounded down; exact. They must not decrease.
+        times the weight, rounded down; as doubles, to the nearest. They must not decrease.
     l2 : ndarray of float64
         L2 norms of the columns, rounded up.
     weights : ndarray of int32, optional
@@ -67,6 +68,13 @@ class Records:
     def n_columns(self) -> int:
         """Columns, the constant one included."""
         return len(self.order)
+
+    @cached_property
+    def n_full(self) -> np.ndarray:
+        """How many of the columns before each, and of all of them, are stored in full."""
+        return np.concatenate(
+            [[0], np.cumsum(np.diff(self.indptr) == self.n_records, dtype=np.int64)]
+        )
 
     @property
     def n_bytes(self) -> int:

@@ -65,6 +65,7 @@ typedef struct {
     int64_t top;   /* E is 2^octaves at this score */
     int octaves, bottom;
     uint64_t weight[LEVELS], total;
+    int shift; /* the last bits of a word that a number below the total does not need */
     int64_t members[LEVELS], place[LEVELS], capped[LEVELS], capped_from[LEVELS];
     double *high;
     uint8_t *level;
@@ -74,7 +75,6 @@ typedef struct {
     int all;            /* all scores of this step are known */
 
     /* When to do what. */
-    double *cost; /* time to look at all columns before one */
     double horizon, spent_step, spent_period, spent_since, fly_step, full_time, unpolled;
     int64_t tries, builds, all_until;
     int gave_up, failures;
@@ -96,7 +96,7 @@ static void spend(walk_t *s, double time, int since_origin) {
 
 static void release(walk_t *s) {
     void *all[] = {s->v, s->r, s->spare, s->origin, s->known_copy, s->seen, s->seen_at,
-                   s->seen_step, s->high, s->level, s->candidate, s->cost};
+                   s->seen_step, s->high, s->level, s->candidate};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 
@@ -105,14 +105,9 @@ static int allocate(walk_t *s) {
     s->v = calloc(n, 8), s->r = malloc(2 * n), s->spare = malloc(2 * n), s->origin = malloc(2 * n);
     s->known_copy = malloc(8 * size), s->seen = calloc(size, 8);
     s->seen_at = calloc(size, 8), s->seen_step = calloc(size, 4), s->high = malloc(16 * size);
-    s->level = malloc(2 * size), s->candidate = malloc(8 * size), s->cost = malloc(8 * ((size_t)s->m->d + 1));
-    if (!(s->v && s->r && s->spare && s->origin && s->known_copy && s->seen && s->seen_at &&
-          s->seen_step && s->high && s->level && s->candidate && s->cost))
-        return 0;
-    s->cost[0] = 0;
-    for (int64_t k = 0; k < s->m->d; k++)
-        s->cost[k + 1] = s->cost[k] + (full(s->m, k) ? TIME_DENSE : TIME_ENTRY) * (double)column_size(s->m, k);
-    return 1;
+    s->level = malloc(2 * size), s->candidate = malloc(8 * size);
+    return s->v && s->r && s->spare && s->origin && s->known_copy && s->seen && s->seen_at && s->seen_step &&
+           s->high && s->level && s->candidate;
 }
 
 #endif

@@ -102,7 +102,7 @@ def _dense(data: Dataset, weights: np.ndarray | None) -> Records:
         base=np.zeros(len(x), dtype=np.int16),
         target=_target(data),
         order=order,
-        cap=cap[order],
+        cap=cap[order].astype(np.float64),
         l2=_rounded_up(squares[order]),
         weights=weights,
     )
@@ -148,7 +148,7 @@ def _sparse(data: Dataset, weights: np.ndarray | None) -> Records:
         base=base[order],
         target=_target(data),
         order=order,
-        cap=cap[order],
+        cap=cap[order].astype(np.float64),
         l2=_rounded_up(squares[order]),
         weights=weights,
     )

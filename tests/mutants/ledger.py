@@ -76,9 +76,10 @@ MUTANTS = [
     Mutant("src/sparsedp/privacy/account/repeat.py", "return rho * order + again +", "return rho * order +", RULE),
     Mutant("src/sparsedp/fit/charge.py", "max(record.epsilon, record.proven_epsilon)",
            "record.epsilon", ("tests/api/test_estimators.py",)),
-    Mutant("src/sparsedp/fit/fit.py", "record = charge(settings, record, data)", "pass",
+    Mutant("src/sparsedp/fit/fit.py", "record = charge(settings.ledger, record, data, what=model_by(record))", "pass",
            ("tests/records/test_blocks.py::test_a_file_that_vanishes_in_the_middle",)),
-    Mutant("src/sparsedp/fit/search/search.py", "charged = charge(settings, record_of(plans[0]), problem.data)",
-           "charged = record_of(plans[0])",
+    Mutant("src/sparsedp/fit/search/search.py",
+           "charged = charge(settings.ledger, first, problem.data, what=model_by(first))",
+           "charged = first",
            ("tests/privacy/test_tuning.py::test_finds_the_better_setting_and_charges_once",)),
 ]  # fmt: skip

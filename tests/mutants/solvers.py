@@ -54,7 +54,8 @@ MUTANTS = [
     ),
     Mutant(
         "src/sparsedp/fit/fit.py",
-        "        record = charge(settings, record, data)  # raises if the ledger has not enough left\n"
+        "        # Raises if the ledger has not enough left.\n"
+        "        record = charge(settings.ledger, record, data, what=model_by(record))\n"
         "\n"
         "        progress = Progress(budget.charges.n_releases, settings.verbose)\n"
         "        data.watched(progress.reading)\n"
@@ -66,7 +67,7 @@ MUTANTS = [
         "        solution = after_charge(\n"
         "            lambda: private_solution(plan, budget, data, stream, progress)\n"
         "        )\n"
-        "        record = charge(settings, record, data)\n",
+        "        record = charge(settings.ledger, record, data, what=model_by(record))\n",
         ("tests/records/test_blocks.py::test_a_file_that_vanishes_in_the_middle",),
     ),
     Mutant(

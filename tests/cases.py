@@ -118,15 +118,18 @@ def estimator(loss: str, **settings: Any) -> Any:
 
 @dataclass(frozen=True)
 class Table:
-    """Raw records, before the gate."""
+    """Raw records, before the gate; by persons and with weights, if these are given."""
 
     X: np.ndarray
     y: np.ndarray
     loss: str
+    groups: np.ndarray | None = None
+    weights: np.ndarray | None = None
 
     def dataset(self, layout: str = "dense") -> Dataset:
         """Through the gate, as an array or a sparse matrix."""
-        return Dataset.clip(self.features(layout), self.y, BOUNDS, **declared(self.loss))
+        how = {**declared(self.loss), "groups": self.groups, "sample_weight": self.weights}
+        return Dataset.clip(self.features(layout), self.y, BOUNDS, **how)
 
     def features(self, layout: str) -> Any:
         """The raw features, as an array or a sparse matrix."""
@@ -158,7 +161,7 @@ def corner_records(loss: str, seed: int) -> list[tuple[np.ndarray, float]]:
     return [(x, y) for x in corners for y in targets]
 
 
-def public_facts(loss: str, neighbors: str, n_records: int) -> PublicFacts:
+def public_facts(loss: str, neighbors: str, n_records: int, **units: Any) -> PublicFacts:
     """What a solver may know about the tables of this module."""
     return PublicFacts(
         n_features=N_FEATURES,
@@ -167,4 +170,5 @@ def public_facts(loss: str, neighbors: str, n_records: int) -> PublicFacts:
         neighbors="add_remove" if neighbors == "add_remove" else "replace_one",
         n_records=n_records if neighbors == "replace_one" else None,
         loss=LOSSES[loss],
+        **units,
     )

@@ -108,8 +108,8 @@ MUTANTS = [
     ),
     Mutant(
         RESPONSE,
-        "one = Sensitivity(add_remove=1.0, replace_one=math.sqrt(2))",
-        "one = Sensitivity(add_remove=1.0, replace_one=1.0)",
+        "ONE_HOT = Sensitivity(add_remove=1.0, replace_one=math.sqrt(2))",
+        "ONE_HOT = Sensitivity(add_remove=1.0, replace_one=1.0)",
         TESTS,
     ),
     Mutant(

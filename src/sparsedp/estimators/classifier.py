@@ -146,6 +146,7 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
         X: Features,
         y: Targets = None,
         groups: Groups | None = None,
+        sample_weight: Weights | None = None,
     ) -> "SparseLogisticRegression":
         """Fit the model; the only method that sees private records.
 
@@ -159,9 +160,13 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
             The id of the person that each row belongs to, a whole number or a text: then persons
             are protected, each with all rows, and each counts once. Without it a row is protected,
             whoever else's rows belong to the same person.
+        sample_weight : array of shape (n,), optional
+            Which part of its ordinary weight each row has, between 0 and 1; more counts 1, so
+            divide larger weights by a public constant. Weights that were computed from all records
+            (such as their inverse frequencies) would not be private.
         """
         settings = Settings.of(self)
-        given = Given(X, y, groups)
+        given = Given(X, y, groups, sample_weight)
         return self._publish(*private_fit(settings, self._problem(given, settings)))
 
     @property

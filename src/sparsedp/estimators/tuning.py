@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from sparsedp.estimators.border import Estimator, Features, Grid, Groups, Tags, Targets
+from sparsedp.estimators.border import Estimator, Features, Grid, Groups, Tags, Targets, Weights
 from sparsedp.estimators.grid import Candidate, candidates
 from sparsedp.estimators.records import Given
 from sparsedp.fit.problem import Problem
@@ -110,12 +110,13 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
         X: Features,
         y: Targets = None,
         groups: Groups | None = None,
+        sample_weight: Weights | None = None,
     ) -> "PrivateSearchCV":
         """Search; the only method that sees private records.
 
         Parameters
         ----------
-        X, y, groups
+        X, y, groups, sample_weight
             As for the estimator: arrays, data frames, or `RecordBlocks` without y. All rows of a
             person train, or all score.
         """
@@ -131,7 +132,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
                 f"epsilon={price.epsilon:g}, delta={price.delta:g} in all; "
                 f"noise {price.noise_factor:.2f} times that of a single fit\n"
             )
-        given = Given(X, y, groups)
+        given = Given(X, y, groups, sample_weight)
         problems: list[Problem] = []
         try:
             for candidate in tried:

@@ -34,7 +34,14 @@ class Plan:
     @classmethod
     def of(cls, solver: Solver, loss: Loss, public: PublicFacts) -> "Plan":
         """Ask the solver; it raises ValueError for impossible settings."""
-        return cls(solver, loss, public, solver.schedule(public))
+        schedule = solver.schedule(public)
+        weighted = public.unit == "person" or public.weighting == "sub_unit"
+        if weighted and isinstance(schedule, PublishedSchedule) and solver.caveats:
+            raise ValueError(
+                "calibration='published' is for records that all count alike: what it claims is "
+                "not known for persons or weights; take calibration='sound'"
+            )
+        return cls(solver, loss, public, schedule)
 
     def budget(self, epsilon: float, delta: float) -> Budget:
         """A fresh budget, enough for one fit: the schedule with noise that costs so much."""
@@ -44,8 +51,6 @@ class Plan:
 def planned(settings: Settings, problem: Problem) -> Plan:
     """The plan of a fit; raises ValueError for whatever is known beforehand to be impossible."""
     public = public_facts(settings, problem)
-    if public.unit == "person" or public.weighting == "sub_unit":
-        raise ValueError("solvers take neither persons nor weights yet")
     if public.n_records == 0:
         raise ValueError("there are no records, which is public under neighbors='replace_one'")
     return Plan.of(settings.solver, problem.loss, public)

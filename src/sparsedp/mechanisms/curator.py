@@ -110,6 +110,12 @@ class Curator:
             return event
         return self.charges.charge(question.paid_by, question.amount(event), name)
 
+    def _declared(self, sensitivity: float | Sensitivity) -> float | Sensitivity:
+        """What a record can move, if it may count less than 1: a float allows for that already."""
+        if isinstance(sensitivity, Sensitivity) and self.public.weighting == "sub_unit":
+            return sensitivity.with_smaller_weights()
+        return sensitivity
+
     def narrowed(self, public: PublicFacts) -> "Curator":
         """The same door with other public facts: for a solver on a released part of the data."""
         return replace(self, public=public)
@@ -144,7 +150,8 @@ class Curator:
         name : str, optional
             Which request of the schedule this belongs to, where there are several.
         """
-        return self.ask(Selection(scores, sensitivity, signed, excluded), name)
+        declared = self._declared(sensitivity)
+        return self.ask(Selection(scores, declared, signed, excluded), name)
 
     def select_many(
         self,
@@ -156,7 +163,8 @@ class Curator:
         name: str | None = None,
     ) -> np.ndarray:
         """Release ``count`` different candidates, best first; costs ``count`` selections."""
-        return self.ask(TopSelection(scores, sensitivity, count, excluded), name)
+        declared = self._declared(sensitivity)
+        return self.ask(TopSelection(scores, declared, count, excluded), name)
 
     def select_along(self, walk: Walk, count: int, *, name: str | None = None) -> np.ndarray:
         """Release one vertex per step of a walk, ``count`` in all; costs ``count`` selections.
@@ -182,7 +190,7 @@ class Curator:
         ``sensitivity`` is in L2 norm; a float bounds the norm of one record's contribution.
         ``share`` is the part of the request's budget that this release uses.
         """
-        return self.ask(Perturbation(values, sensitivity, share), name)
+        return self.ask(Perturbation(values, self._declared(sensitivity), share), name)
 
     def noise_level(
         self, sensitivity: float | Sensitivity, *, share: float = 1.0, name: str | None = None
@@ -193,7 +201,8 @@ class Curator:
         Where ``name`` is a request for selections, the answer is the scale of the Gumbel noise
         that makes the same choices, and ``sensitivity`` is as in `select`.
         """
-        return self.ask(NoiseLevel(sensitivity, share, named=name is not None), name)
+        declared = self._declared(sensitivity)
+        return self.ask(NoiseLevel(declared, share, named=name is not None), name)
 
     def count(self, value: int, lower: int, upper: int, *, name: str | None = None) -> int:
         """Release a whole number, clipped to [lower, upper], with pure differential privacy."""

@@ -41,6 +41,15 @@ class Sensitivity:
             return term
         return cls(add_remove=2 * term, replace_one=4 * term)
 
+    def with_smaller_weights(self) -> "Sensitivity":
+        """Where a record may also count less than 1, or nothing (data/gate/persons.md).
+
+        It may then be replaced by nothing, which is as much as if it were removed.
+        """
+        return Sensitivity(
+            add_remove=self.add_remove, replace_one=max(self.replace_one, self.add_remove)
+        )
+
     def under(self, neighbors: Neighbors) -> float:
         """The number that holds for this neighbor relation."""
         return self.add_remove if neighbors == "add_remove" else self.replace_one

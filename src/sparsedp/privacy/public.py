@@ -84,9 +84,12 @@ class PublicFacts:
         Under replace-one the number of units is public, and each counts 1 unless weights may be
         smaller: a unit of weight 1 may then be replaced by one of weight 0.
         """
-        if self.n_records is None or self.weighting == "sub_unit":
-            return None
-        return float(self.n_records)
+        return None if self.n_records is None or self.asks_weight else float(self.n_records)
+
+    @property
+    def asks_weight(self) -> bool:
+        """Whether a solver that needs the total weight has to ask for it."""
+        return self.neighbors == "add_remove" or self.weighting == "sub_unit"
 
     @property
     def n_columns(self) -> int:

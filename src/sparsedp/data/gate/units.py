@@ -153,17 +153,18 @@ def row_shares(
 
 
 def sample_shares(sample_weight: RawColumn, invalid: Invalid) -> Array:
-    """Weights of rows within [0, 1], each cell by itself."""
+    """Weights of rows, each cell by itself; what is above 1 counts 1, as bounds are clipped to."""
     sample_weight = unwrapped(sample_weight)
     if len(sizes(sample_weight)) != 1:
         raise ValueError("Sample weights must be 1D array or scalar: give one weight per row.")
     found = as_float64(sample_weight, "sample_weight", invalid)
-    if invalid == "raise" and not ((found >= 0) & (found <= 1)).all():
+    if invalid == "raise" and not (found >= 0).all():
         raise ValueError(
-            "sample_weight contains weights that are missing (NaN) or not between 0 and 1: divide "
-            'them by a public constant, or pass invalid="replace" (--invalid replace), which takes '
-            "0 for what is missing and the nearer limit for the others."
+            "sample_weight contains weights that are missing (NaN) or negative: repair these rows, "
+            'or pass invalid="replace" (--invalid replace), which takes 0 for them.'
         )
+    if invalid == "raise" and len(found) and not found.any():
+        raise ValueError("sample_weight is zero for all rows: there is nothing to fit.")
     return np.where(found >= 0, np.minimum(found, 1.0), 0.0)
 
 

@@ -41,6 +41,13 @@ def counts(codes: ArrayLike, n_codes: int, weights: Array | None) -> NDArray[np.
     return np.asarray(found / ONE, dtype=np.float64)
 
 
+def mean(values: Array, weights: Array | None) -> float:
+    """Of values (n,) or (n, K), by weight; zero where nothing counts. Private."""
+    if weights is None:
+        return float(np.mean(values))
+    return float(weighed(values, weights).sum() / (weights.sum() * values[:1].size or 1.0))
+
+
 def length(values: Array, weights: Array | None) -> float:
     """L2 norm of values (n,) or (n, K) over records: the root of the weighted sum of squares."""
     if weights is None:

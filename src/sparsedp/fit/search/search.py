@@ -96,7 +96,7 @@ def private_search(
     settings, problem = candidates[0]
     stream = settings.stream()
     # The same coins for every candidate: scores are compared on the same records.
-    scoring = _coins(problem.data.n_records, validation_fraction, stream)
+    scoring = problem.data.per_person(lambda n: _coins(n, validation_fraction, stream))
     plans = [Trial.of(*candidate, scoring, price.rho_per_trial) for candidate in candidates]
     # What is charged and written down: the dearest trial that can be drawn.
     event: dict[str, object] = {"name": "search", "event": "RepeatAndSelect", **asdict(price)}
@@ -131,7 +131,7 @@ def private_search(
 
 
 def _coins(n: int, fraction: float, stream: KeyStream) -> np.ndarray:
-    """For every record by itself: whether it scores instead of training."""
+    """For every record, or person, by itself: whether it scores instead of training."""
     return stream.words(n) < np.uint64(int(fraction * 2.0**64))
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.sums.products import column_sums
+from sparsedp.data.sums.weighed import weighed
 from sparsedp.fit.plan import Plan, public_facts
 from sparsedp.fit.problem import Problem
 from sparsedp.fit.settings import Settings
@@ -73,8 +74,8 @@ class Trial:
 
     @property
     def n_records(self) -> int:
-        """Of training and scoring together. PRIVATE under add/remove."""
-        return self.problem.data.n_records + self.validation.n_records
+        """Records, or persons, of training and scoring together. PRIVATE under add/remove."""
+        return self.problem.data.n_persons + self.validation.n_persons
 
     def needed(self, validation_fraction: float) -> int:
         """Records below which the noise of a trial promises nothing; only some of them train."""
@@ -96,4 +97,5 @@ class Trial:
         margins = data.matvec(solution.weights)
         scores = 1 - squared_error(self.problem.loss, margins, data.target)
         # Weights that are not finite leave some records without a score: they add nothing.
-        return float(column_sums(np.where(scores >= 0, np.minimum(scores, 1), 0)))
+        scores = np.where(scores >= 0, np.minimum(scores, 1), 0)
+        return float(column_sums(weighed(scores, data.weights)))

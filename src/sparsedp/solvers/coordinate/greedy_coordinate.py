@@ -17,6 +17,7 @@ from sparsedp.solvers.solver import (
     check_share,
     check_size,
 )
+from sparsedp.solvers.total import total_weight
 
 COUNT_SHARE = 0.01
 """Part of the budget for the number of records, where that is private."""
@@ -72,14 +73,14 @@ class GreedyCoordinateDescent:
             Select(self.n_steps, self.select_share, name="coordinate"),
             Perturb(1 - self.select_share, name="derivative"),
         )
-        if public.neighbors == "replace_one":
+        if not public.asks_weight:
             return Schedule(steps)
         return Schedule((Perturb(COUNT_SHARE, name="n_records"), *steps))
 
     def solve(self, data: Dataset, loss: Loss, curator: Curator) -> Solution:
         """Step along one chosen coordinate after another."""
         public = curator.public
-        n = _n_records(data, curator)  # released or public
+        n = total_weight(data, curator, "n_records")  # released or public
         w = np.zeros(public.weights_shape)
         if public.initial_weights is not None:
             w += public.initial_weights
@@ -98,11 +99,3 @@ class GreedyCoordinateDescent:
             # Steps far beyond what the curvature bears diverge: they end here, not at infinity.
             w.flat[entry] = float(np.clip(moved, -LARGEST, LARGEST))
         return Solution(weights=w)
-
-
-def _n_records(data: Dataset, curator: Curator) -> float:
-    known = curator.public.n_records
-    if known is not None:
-        return float(max(known, 1))
-    exact = np.array([data.n_records], dtype=float)  # private
-    return max(float(curator.perturb(exact, 1.0, name="n_records")[0]), 1.0)  # released

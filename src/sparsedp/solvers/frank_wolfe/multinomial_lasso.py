@@ -26,6 +26,9 @@ PAID = {"add_remove": 2, "replace_one": 3}
 """Selections that one step of all classes is worth: a record moves its own class by as much as all
 others together."""
 
+PAID_BY_PERSONS = 3
+"""A person may have rows of several classes."""
+
 LIPSCHITZ = 2.0
 """What the paper scales its noise to: twice what a record adds to an entry of the gradient."""
 
@@ -44,7 +47,7 @@ class MultinomialLasso:
         Of the ball or balls, in unit coordinates.
     n_steps : int
         Frank-Wolfe steps: selections of one ball, K times as many with one ball per class, of
-        which two (under replace-one three) per step are paid for.
+        which two (under replace-one, and for persons, three) per step are paid for.
     clip : float
         Residuals beyond this are shrunk.
     balls : {"joint", "per_class"}
@@ -96,7 +99,8 @@ class MultinomialLasso:
             return PublishedSchedule((self._published_request(public),))
         if self.balls == "joint":
             return self._joint().schedule(public)
-        paid = min(public.n_outputs, PAID[public.neighbors])
+        paid = PAID_BY_PERSONS if public.unit == "person" else PAID[public.neighbors]
+        paid = min(public.n_outputs, paid)
         drawn = self.n_steps * public.n_outputs
         return Schedule((Select(self.n_steps * paid, name="vertex", drawn=drawn),))
 

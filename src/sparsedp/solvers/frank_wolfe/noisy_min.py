@@ -7,6 +7,7 @@ import numpy as np
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.sums.losses import gradient_sum
 from sparsedp.data.sums.products import inner
+from sparsedp.data.sums.weighed import weighed
 from sparsedp.losses import Loss
 from sparsedp.losses.clip import clipped
 from sparsedp.mechanisms import Curator
@@ -106,11 +107,11 @@ def _missed(
 ) -> np.ndarray:
     """How steeply the loss would fall along each candidate if it alone were screened (private)."""
     columns = data.columns(candidates)
-    margins = data.matvec(w)
+    margins, weights = data.matvec(w), data.weights
     missed = np.empty(len(candidates))
     for i, feature in enumerate(candidates):
         x = columns[:, i]
         without = margins - np.multiply.outer(x, w[feature])
         residual = clipped(loss.residual(without, data.target), bound)
-        missed[i] = np.abs(inner(x[:, None], residual)).max()
+        missed[i] = np.abs(inner(x[:, None], weighed(residual, weights))).max()
     return missed

@@ -31,6 +31,7 @@ from sparsedp.solvers.solver import (
     check_size,
     refuse_initial_model,
 )
+from sparsedp.solvers.total import total_weight
 
 COUNT_SHARE = 0.02
 """Part of the budget for the number of records, where that is private."""
@@ -143,7 +144,7 @@ class ScreenedFrankWolfe:
             return PublishedSchedule((steps, screen))
         steps = Select(self.n_steps, 1 - self.screen_share, name="vertex")
         screen = Perturb(self.screen_share, name="screen")
-        if public.neighbors == "replace_one":
+        if not public.asks_weight:
             return Schedule((steps, screen))
         return Schedule((Perturb(COUNT_SHARE, name="n_records"), steps, screen))
 
@@ -156,7 +157,7 @@ class ScreenedFrankWolfe:
         # The printed rule mixes units; the paper's are those of the target, here mapped to [-1, 1].
         unit = 1 / _half_range(data)
         rule = ScreeningRule.of(loss, self.radius, unit if published else self.radius)
-        n = _n_records(data, curator)  # released or public
+        n = total_weight(data, curator, "n_records")  # released or public
         norms = column_norms(data)  # private
         w = np.zeros(public.weights_shape)
         if published:
@@ -197,14 +198,6 @@ class ScreenedFrankWolfe:
         each_delta = delta / 2 / (count + 1)
         each_epsilon = epsilon / (2 * math.sqrt(2 * count * math.log(1 / each_delta)))
         return math.sqrt(2 * math.log(1.25 / each_delta)) / each_epsilon
-
-
-def _n_records(data: Dataset, curator: Curator) -> float:
-    known = curator.public.n_records
-    if known is not None:
-        return float(max(known, 1))
-    exact = np.array([data.n_records], dtype=float)  # private
-    return max(float(curator.perturb(exact, 1.0, name="n_records")[0]), 1.0)  # released
 
 
 def _half_range(data: Dataset) -> float:

@@ -7,6 +7,7 @@ import numpy as np
 
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.sums.products import column_sums
+from sparsedp.data.sums.weighed import length, weighed
 from sparsedp.losses import Loss, StronglyConvex
 from sparsedp.losses.clip import clipped
 from sparsedp.losses.loss import BallBounds
@@ -50,17 +51,18 @@ class ScreeningRule:
     ) -> np.ndarray:
         """The rule at every feature (private), given the norms of the features' columns.
 
-        ``n`` stands in for the number of records. Root-mean-squares and gap are cut off at what
-        they cannot exceed if it is right, so that sensitivities hold even if it is not.
+        ``n`` stands in for the total weight of the records. Root-mean-squares and gap are cut off
+        at what they cannot exceed if it is right, so that sensitivities hold even if it is not.
         """
         u = clipped(data.matvec(w), self.radius)
         residual = loss.residual(u, data.target)
         gradient = np.abs(data.rmatvec(residual))
         if gradient.ndim == 2:
             gradient = gradient.max(axis=1)
-        product = float(column_sums((u * residual).reshape(len(u), loss.n_outputs)).sum())
+        products = weighed((u * residual).reshape(len(u), loss.n_outputs), data.weights)
+        product = float(column_sums(products).sum())
         gap = min(max(product + self.radius * gradient.max(), 0.0) / n, self.record.gap_range[1])
-        lengths = (self.scale * norms + float(np.linalg.norm(u))) / math.sqrt(n)
+        lengths = (self.scale * norms + length(u, data.weights)) / math.sqrt(n)
         lengths = np.minimum(lengths, self.scale + self.radius)
         first = self.scale * gradient[: data.n_features]
         return (first + product) / n + self.record.stiffness * lengths * math.sqrt(gap)
@@ -98,8 +100,10 @@ class ScreeningRule:
 
 
 def column_norms(data: Dataset) -> np.ndarray:
-    """L2 norm of every feature's column (private), a few dense columns at a time."""
+    """L2 norm of every feature's column, by weight (private), a few dense columns at a time."""
     block = max(1, 2_000_000 // max(data.n_records, 1))
     features = np.arange(data.n_features)
     blocks = [features[i : i + block] for i in range(0, data.n_features, block)]
-    return np.concatenate([np.linalg.norm(data.columns(part), axis=0) for part in blocks])
+    roots = None if data.weights is None else np.sqrt(data.weights)
+    columns = (weighed(data.columns(part), roots) for part in blocks)
+    return np.concatenate([np.linalg.norm(some, axis=0) for some in columns])

@@ -9,6 +9,7 @@ import numpy as np
 
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.sums.products import column_sums
+from sparsedp.data.sums.weighed import weighed
 from sparsedp.losses import Loss
 from sparsedp.losses.clip import clipped
 from sparsedp.solvers.clipping import shortened, shrink
@@ -38,7 +39,7 @@ class MomentSums:
         sums = np.zeros(0)
         if self.centered:
             sums = block.rmatvec(np.ones(block.n_records))[: block.n_features]
-        return sums, column_sums(squares)
+        return sums, column_sums(weighed(squares, block.weights))
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +59,8 @@ class ClippedGradient:
         margins = block.matvec(self.weights, self.center)
         residual = self.loss.residual(margins, block.target)
         residual, squares = shrink(residual, lengths, self.norm)
-        return block.rmatvec(residual, self.center), column_sums(squares)
+        used = column_sums(weighed(squares, block.weights))
+        return block.rmatvec(residual, self.center), used
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,5 +86,6 @@ class PeelingSums:
             sizes += np.abs(column)
         residual = (residual.T * shortened(sizes, self.norm)).T
         sums = block.rmatvec(residual)[: block.n_features]
-        used = clipped(sizes / self.norm, 1.0)
-        return sums, column_sums(residual), column_sums(np.square(used))
+        used = np.square(clipped(sizes / self.norm, 1.0))
+        residual, used = weighed(residual, block.weights), weighed(used, block.weights)
+        return sums, column_sums(residual), column_sums(used)

@@ -34,7 +34,7 @@ class Moments:
     Parameters
     ----------
     n_records : float
-        Their number, or a noisy one that is not below twice its noise.
+        Their total weight, or a noisy one that is not below twice its noise.
     center : ndarray of shape (n_features,)
         Means of the features; zero if they were not asked for.
     variance : float
@@ -59,7 +59,7 @@ class Moments:
         bound = feature_norm_bound(view)
         side = SIDE if centered else 1.0
         sums, squares = view.total(MomentSums(bound, centered))  # private
-        sides = side * np.array([bound * view.n_records, float(squares) / bound])  # private
+        sides = side * np.array([bound * view.total_weight, float(squares) / bound])  # private
         sensitivity = Sensitivity(
             add_remove=float(bound * np.sqrt(centered + 2 * side**2)),
             replace_one=bound * (2 if centered else side),
@@ -68,8 +68,8 @@ class Moments:
         noise = curator.noise_level(sensitivity, name=name)
         count, square = answer[len(sums) : len(sums) + 2] / (side * np.array([bound, 1 / bound]))
         n_records = max(count, 2 * noise / (side * bound), 1.0)
-        if curator.public.n_records is not None:
-            n_records = float(curator.public.n_records)
+        if curator.public.total_weight is not None:
+            n_records = curator.public.total_weight
         center, blur = np.zeros(d), 0.0
         if centered:
             limits = (-1.0, 1.0) if view.view == "unit" else view.bounds.arrays(d)

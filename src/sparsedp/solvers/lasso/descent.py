@@ -7,6 +7,7 @@ import numpy as np
 
 from sparsedp.data.columns.transposed import by_columns
 from sparsedp.data.dataset import Dataset
+from sparsedp.data.sums.weighed import mean, weighed
 from sparsedp.losses import Loss
 from sparsedp.solvers.lasso.columns import Columns, stored_sparse
 from sparsedp.solvers.lasso.goal import Goal
@@ -82,6 +83,11 @@ class LassoProblem:
         return self.data.target
 
     @cached_property
+    def weights(self) -> np.ndarray | None:
+        """How much each record counts."""
+        return self.data.weights
+
+    @cached_property
     def wanted(self) -> float:
         """The gap to reach."""
         return self.tolerance * self.value(self._zeros())
@@ -111,7 +117,7 @@ class LassoProblem:
 
     def value(self, margins: np.ndarray) -> float:
         """Mean loss."""
-        return float(np.mean(self.loss.value(margins, self.target)))
+        return mean(self.loss.value(margins, self.target), self.weights)
 
     def _on(
         self,
@@ -126,7 +132,7 @@ class LassoProblem:
         value = self.value(margins)
         for _ in range(MOST_NEWTON_STEPS):
             residual = self._residual(margins)
-            gradient = columns.gradient(residual)
+            gradient = columns.gradient(weighed(residual, self.weights))
             if goal.gap(weights, gradient, value) <= target:
                 break
             model = self._model(columns, margins, residual, gradient, weights)
@@ -159,31 +165,35 @@ class LassoProblem:
         weights: np.ndarray,
     ) -> GramModel | ColumnModel:
         """The quadratic that has value, gradient and hessian of the mean loss at the weights."""
-        n, target = self.data.n_records, self.target
+        n, target, each = self._total, self.target, self.weights
         small = len(weights) <= MOST_IN_GRAM
         if self.loss.n_outputs == 1:
-            curvature = self.loss.curvature(margins, target) / n
+            curvature = weighed(self.loss.curvature(margins, target) / n, each)
         else:  # several outputs are classes: from their probabilities, not as n matrices
             p = n * residual
-            p[np.arange(n), target] += 1
+            p[np.arange(len(p)), target] += 1
             if small:
                 return GramModel(
-                    columns.gram(lambda c, e: p[:, c] * ((c == e) - p[:, e]) / n),
+                    columns.gram(lambda c, e: weighed(p[:, c] * ((c == e) - p[:, e]) / n, each)),
                     gradient,
                     weights,
                 )
             # Twice the diagonal is above the whole matrix diag(p) - pp', row sums being zero.
-            curvature = 2 * p * (1 - p) / n
+            curvature = weighed(2 * p * (1 - p) / n, each)
         if small:
             return GramModel(columns.gram(lambda c, e: curvature), gradient, weights)
-        return ColumnModel(columns, residual, curvature, weights)
+        return ColumnModel(columns, weighed(residual, each), curvature, weights)
+
+    @cached_property
+    def _total(self) -> float:
+        return self.data.total_weight
 
     def _zeros(self) -> np.ndarray:
         n, n_outputs = self.data.n_records, self.loss.n_outputs
         return np.zeros(n if n_outputs == 1 else (n, n_outputs))
 
     def _residual(self, margins: np.ndarray) -> np.ndarray:
-        return self.loss.residual(margins, self.target) / self.data.n_records
+        return self.loss.residual(margins, self.target) / self._total
 
     def _gradient(self, margins: np.ndarray) -> np.ndarray:
         return self.data.rmatvec(self._residual(margins)).ravel()

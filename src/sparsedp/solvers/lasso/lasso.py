@@ -118,7 +118,7 @@ class Lasso:
         if not curator.noiseless:
             raise ValueError(REFUSAL)
         public = curator.public
-        if data.n_records == 0:
+        if data.total_weight == 0:
             return Solution(weights=np.zeros(public.weights_shape))
         problem = LassoProblem(by_column(data), loss, self.tolerance)
         if self.radius is not None:

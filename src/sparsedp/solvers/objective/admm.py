@@ -36,6 +36,7 @@ from sparsedp.solvers.solver import (
     check_positive_integer,
     check_size,
 )
+from sparsedp.solvers.total import total_weight
 
 PENALTIES = ("l1", "l1/2")
 NOISES = ("gaussian", "pure")
@@ -158,7 +159,7 @@ class ADMM:
                 rows_per_unit=1 if public.unit == "row" else self.rows_per_person,
             )
             return Schedule((request,))
-        if public.n_records is None:
+        if public.total_weight is None:
             return Schedule(
                 (
                     Perturb(RECORDS_SHARE, name="records"),
@@ -175,7 +176,7 @@ class ADMM:
         z, u = w.copy(), np.zeros_like(w)
         row_norm = usual_row_norm(seen, self.row_norm)
         norms = seen.row_norms()  # private
-        n = self._n_records(data, curator) if self.noise == "gaussian" else 1.0  # released
+        n = total_weight(data, curator, "records") if self.noise == "gaussian" else 1.0  # released
         pace = loss.curvature_bound / self.step_size
         before = g_before = w
         for t in range(self.n_steps):
@@ -202,12 +203,6 @@ class ADMM:
             z = self._shrink(w + u, data.n_features)
             u = u + w - z
         return Solution(weights=to_unit(z, data))
-
-    def _n_records(self, data: Dataset, curator: Curator) -> float:
-        if curator.public.n_records is not None:
-            return float(curator.public.n_records)
-        exact = np.array([float(data.n_records)])  # private
-        return max(1.0, float(curator.perturb(exact, 1.0, name="records")[0]))
 
     def _gradient(
         self,

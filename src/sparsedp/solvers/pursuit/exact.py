@@ -4,6 +4,7 @@ import numpy as np
 
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.sums.losses import mean_loss
+from sparsedp.data.sums.weighed import mean, weighed
 from sparsedp.losses import Loss
 from sparsedp.mechanisms import Curator
 
@@ -58,22 +59,23 @@ def _newton(
 ) -> np.ndarray:
     if not len(rows):
         return weights
-    columns = data.columns(rows)
+    columns, counted = data.columns(rows), data.weights
     size, n_outputs = weights.shape
+    ridge = RIDGE * max(data.total_weight, 1)
     value = _objective(data, loss, rows, weights)
     for _ in range(n_steps):
         margins = columns @ weights
-        gradient = columns.T @ _residual(data, loss, margins)
-        curvature = _curvature(data, loss, margins)
+        gradient = columns.T @ weighed(_residual(data, loss, margins), counted)
+        curvature = weighed(_curvature(data, loss, margins), counted)
         hessian = np.zeros((n_outputs, size, n_outputs, size))
         for c in range(n_outputs):
             for e in range(n_outputs):
                 hessian[c, :, e] = columns.T @ (curvature[:, c, e, None] * columns)
         hessian = hessian.reshape(n_outputs * size, -1)
-        hessian[np.diag_indices_from(hessian)] += RIDGE * max(data.n_records, 1)
-        flat = gradient.T.ravel() + RIDGE * max(data.n_records, 1) * weights.T.ravel()
+        hessian[np.diag_indices_from(hessian)] += ridge
+        flat = gradient.T.ravel() + ridge * weights.T.ravel()
         step = np.linalg.solve(hessian, flat).reshape(n_outputs, size).T
-        change = float(np.sqrt(np.mean(np.square(columns @ step))))
+        change = float(np.sqrt(mean(np.square(columns @ step), counted)))
         step *= min(1.0, LONGEST_STEP / max(change, 1e-300))
         # Where classes are rare a full step may overshoot, and the next one back again.
         for _ in range(MOST_HALVINGS):
@@ -91,7 +93,7 @@ def _objective(data: Dataset, loss: Loss, rows: np.ndarray, weights: np.ndarray)
     full = np.zeros((data.n_columns, loss.n_outputs))
     full[rows] = weights
     penalty = RIDGE / 2 * float(np.sum(np.square(weights)))
-    if data.n_records == 0:
+    if data.total_weight == 0:
         return penalty
     return mean_loss(data, loss, full[:, 0] if loss.n_outputs == 1 else full) + penalty
 

@@ -12,6 +12,7 @@ import numpy as np
 from sparsedp.data.columns.subset import ColumnSubset
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.sums.products import column_sums
+from sparsedp.data.sums.weighed import counts, weighed
 from sparsedp.losses import Loss
 from sparsedp.losses.clip import clipped
 from sparsedp.solvers.clipping import shrink
@@ -97,6 +98,19 @@ def residual_table(loss: Loss, margins: np.ndarray, target: np.ndarray) -> np.nd
 
 
 @dataclass(frozen=True, eq=False)
+class Targets:
+    """Targets of a block, and how much its records count. Private."""
+
+    values: np.ndarray
+    weights: np.ndarray | None
+
+
+def targets_of(block: Dataset) -> Targets:
+    """Of a block."""
+    return Targets(block.target, block.weights)
+
+
+@dataclass(frozen=True, eq=False)
 class Whitened:
     """Chosen features of a block of records, and what whitened coordinates make of them.
 
@@ -146,9 +160,9 @@ class Whiten:
 
     whitening: np.ndarray
 
-    def __call__(self, columns: ColumnSubset, target: np.ndarray) -> Whitened:
+    def __call__(self, columns: ColumnSubset, targets: Targets) -> Whitened:
         """The block in these coordinates."""
-        return Whitened(columns, self.whitening, columns.lengths(self.whitening), target)
+        return Whitened(columns, self.whitening, columns.lengths(self.whitening), targets.values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +178,10 @@ class StepSums:
         residuals = block.residuals(self.record_loss, self.weights)
         curvatures = self.record_loss.curvatures(residuals, block.target)
         clipped, _ = shrink(residuals, block.norms, self.norm)
-        return block.columns.sums(clipped, block.whitening), column_sums(curvatures)
+        weights = block.columns.weights
+        return block.columns.sums(clipped, block.whitening), column_sums(
+            weighed(curvatures, weights)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +200,7 @@ class SelectionGradient:
 
 @dataclass(frozen=True, eq=False)
 class ClippedSums:
-    """Sum of clipped residuals over their clip, and the number of those that were not clipped."""
+    """Sum of clipped residuals over their clip, and the weight of those that were not clipped."""
 
     record_loss: RecordLoss
     weights: np.ndarray
@@ -194,13 +211,9 @@ class ClippedSums:
         clipped = self.record_loss.clipped(
             block.residuals(self.record_loss, self.weights), self.norm
         )
-        inside = np.count_nonzero(np.abs(clipped) < self.norm)
-        return np.array([column_sums(clipped)[0] / self.norm, float(inside)])
-
-
-def target_of(block: Dataset) -> np.ndarray:
-    """Targets of a block."""
-    return block.target
+        weights = block.columns.weights
+        inside = counts(np.abs(clipped[:, 0]) < self.norm, 2, weights)[1]
+        return np.array([column_sums(weighed(clipped, weights))[0] / self.norm, inside])
 
 
 @dataclass(frozen=True)
@@ -209,14 +222,14 @@ class ClassCounts:
 
     n_classes: int
 
-    def __call__(self, target: np.ndarray) -> np.ndarray:
+    def __call__(self, targets: Targets) -> np.ndarray:
         """Counts."""
-        return np.bincount(target.astype(np.intp), minlength=self.n_classes)
+        return counts(targets.values, self.n_classes, targets.weights)
 
 
-def total_target(target: np.ndarray) -> np.ndarray:
+def total_target(targets: Targets) -> np.ndarray:
     """Sum of the targets."""
-    return column_sums(target[:, None])
+    return column_sums(weighed(targets.values[:, None], targets.weights))
 
 
 @dataclass(frozen=True)
@@ -227,7 +240,9 @@ class ConstantSquares:
     margin: float
     bound: float
 
-    def __call__(self, target: np.ndarray) -> np.ndarray:
+    def __call__(self, targets: Targets) -> np.ndarray:
         """Their sum."""
+        target = targets.values
         residual = self.loss.residual(np.full(len(target), self.margin), target)
-        return column_sums(np.square(clipped(residual, self.bound))[:, None])
+        squares = np.square(clipped(residual, self.bound))[:, None]
+        return column_sums(weighed(squares, targets.weights))

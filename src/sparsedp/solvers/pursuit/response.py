@@ -21,9 +21,13 @@ from sparsedp.solvers.pursuit.records import (
     LabelLoss,
     NumberLoss,
     RecordLoss,
-    target_of,
+    targets_of,
     total_target,
 )
+from sparsedp.solvers.total import ONE_RECORD
+
+ONE_HOT = Sensitivity(add_remove=1.0, replace_one=math.sqrt(2))
+"""Of counts by class: a record is in one, and a replaced one leaves it for another."""
 
 FEWEST = 5.0
 """Noisy counts of records are raised to this."""
@@ -36,7 +40,7 @@ class Response(Protocol):
     """The loss and what has been released about the targets."""
 
     n_records: float
-    """Released, or public under replace-one."""
+    """Total weight of the records: released, or public."""
     intercept: np.ndarray
     """Best constant margins, of shape (n_outputs,)."""
     curvature: float
@@ -100,10 +104,10 @@ class TwoClassResponse:
 
     def __init__(self, loss: Loss, data: Dataset, moments: Moments, share: float) -> None:
         self.record_loss, self._moments = LabelLoss(loss), moments
-        n = moments.curator.public.n_records
-        counts = data.derive(target_of).total(ClassCounts(2))  # private
+        n = moments.curator.public.total_weight
+        counts = data.derive(targets_of).total(ClassCounts(2))  # private
         if n is None:
-            counts = moments.release(counts, 1.0, share)  # released
+            counts = moments.release(counts, ONE_HOT, share)  # released
         else:
             one = Sensitivity(add_remove=1.0, replace_one=1.0)
             ones = moments.release(counts[1:], one, share)[0]  # released
@@ -140,10 +144,9 @@ class ManyClassResponse:
         self, loss: Loss, data: Dataset, moments: Moments, share: float, n_classes: int
     ) -> None:
         self.record_loss, self._moments = LabelLoss(loss), moments
-        n = moments.curator.public.n_records
-        counts = data.derive(target_of).total(ClassCounts(n_classes))  # private
-        one = Sensitivity(add_remove=1.0, replace_one=math.sqrt(2))
-        counts = np.maximum(moments.release(counts, one, share), FEWEST)  # released
+        n = moments.curator.public.total_weight
+        counts = data.derive(targets_of).total(ClassCounts(n_classes))  # private
+        counts = np.maximum(moments.release(counts, ONE_HOT, share), FEWEST)  # released
         p = counts / counts.sum()
         self.n_records = float(counts.sum() if n is None else n)
         self.intercept = np.log(p) - np.log(p).mean() if data.intercept else np.zeros(n_classes)
@@ -179,13 +182,14 @@ class NumberResponse:
         self, loss: Loss, data: Dataset, moments: Moments, share: float, selection_noise: float
     ) -> None:
         self._loss, self._moments = loss, moments
-        targets = data.derive(target_of)
+        targets = data.derive(targets_of)
         self.centered = data.intercept
-        n = moments.curator.public.n_records
+        n = moments.curator.public.total_weight
         n_sums = 4 if n is None else 3
         if n is None:
-            count = np.array([float(data.n_records)])  # private
-            n = max(float(moments.release(count, 1.0, share / n_sums)[0]), 2 * FEWEST)  # released
+            count = np.array([data.total_weight])  # private
+            count = moments.release(count, ONE_RECORD, share / n_sums)  # released
+            n = max(float(count[0]), 2 * FEWEST)
         self.n_records = float(n)
         # Without an intercept the best constant is zero, but asking all the same keeps one rule.
         total = targets.total(total_target)  # private

@@ -15,7 +15,7 @@ from sparsedp.solvers.pursuit.records import (
     Whiten,
     Widen,
     no_features,
-    target_of,
+    targets_of,
 )
 from sparsedp.solvers.pursuit.response import Response
 from sparsedp.solvers.solver import SolutionPath
@@ -62,7 +62,7 @@ class ActiveSet:
         self.features = np.zeros(0, dtype=np.intp)
         self.weights = np.zeros((self._first, response.intercept.size))
         self.weights[:] = response.intercept
-        self._targets = data.derive(target_of)  # private
+        self._targets = data.derive(targets_of)  # private
         self._columns = data.derive(no_features)  # private
         self._change_coordinates(np.eye(self._first), np.eye(self._first))
 

@@ -9,6 +9,7 @@ from scipy.stats import norm
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.sums.losses import gradient_sum
 from sparsedp.data.sums.products import column_sums
+from sparsedp.data.sums.weighed import weighed
 from sparsedp.losses import Loss
 from sparsedp.losses.clip import clipped
 from sparsedp.mechanisms import Curator
@@ -181,7 +182,8 @@ class Certificate:
             length = float(np.abs(weights).sum())
             margins = clipped(data.matvec(weights), length)
             products = margins * loss.clipped(loss.residual(margins, data.target), bound)
-            product = column_sums(products.reshape(len(products), loss.n_outputs)).sum()
+            products = weighed(products.reshape(len(products), loss.n_outputs), data.weights)
+            product = column_sums(products).sum()
             value = product + self.radius * steepest.max()  # private
             sensitivity = bound * (length + self.radius)
         noisy = curator.perturb(np.array([value]), sensitivity, name=REQUEST)[0]  # released

@@ -7,6 +7,7 @@ import numpy as np
 
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
+from sparsedp.data.sums import weighed
 from sparsedp.data.sums.products import column_sums
 from sparsedp.losses import Loss
 from sparsedp.losses.clip import clipped
@@ -217,7 +218,7 @@ class Screened:
         residual = clipped(residual, bound)
         if self._uses_gradient(public):
             norms = data.row_norms()  # private
-            norm = self._typical_norm(norms, public, curator)  # released
+            norm = self._typical_norm(norms, data.weights, curator)  # released
             gradient = data.rmatvec((residual.T * shortened(norms, norm)).T)  # private
             sensitivity = bound * _row_bound(norm, public)
             scores = np.abs(curator.perturb(gradient, sensitivity, name="screen"))  # released
@@ -259,8 +260,7 @@ class Screened:
         null = np.zeros(public.weights_shape)
         share = NULL_SHARE / (NULL_SHARE + (NORM_SHARE if self._uses_gradient(public) else 0))
         if loss.n_classes is not None:
-            codes = data.target.astype(int)
-            counts = np.bincount(codes, minlength=loss.n_classes).astype(float)
+            counts = weighed.counts(data.target, loss.n_classes, data.weights)  # private
             # One record is in one class; a replaced record leaves one class for another.
             one_hot = Sensitivity(add_remove=1.0, replace_one=math.sqrt(2))
             counts = curator.perturb(counts, one_hot, share=share, name="screen_scale")
@@ -270,7 +270,8 @@ class Screened:
             spread = math.inf
         else:
             y = data.target
-            moments = np.append(data.n_records, column_sums(np.column_stack([y, y**2])))  # private
+            powers = weighed.weighed(np.column_stack([y, y**2]), data.weights)
+            moments = np.append(data.total_weight, column_sums(powers))  # private
             # A record adds (1, y, y^2) with |y| <= 1. Replacing one moves the last two by at most
             # (y - z)^2 (1 + (y + z)^2) <= 4 in square, at y = -z = 1.
             three = Sensitivity(add_remove=math.sqrt(3), replace_one=2.0)
@@ -283,15 +284,17 @@ class Screened:
         if public.intercept:
             null[-1] = constant
         bound = loss.residual_bound(null)
-        n_records = float(n) if public.n_records is None else float(public.n_records)
+        n_records = float(n) if public.total_weight is None else public.total_weight
         return _Null(null, bound if curator.noiseless else min(bound, spread), n_records)
 
-    def _typical_norm(self, norms: np.ndarray, public: PublicFacts, curator: Curator) -> float:
+    def _typical_norm(
+        self, norms: np.ndarray, weights: np.ndarray | None, curator: Curator
+    ) -> float:
         """A length that most rows have: longer ones are shrunk to it."""
-        longest = math.sqrt(public.n_columns)
+        longest = math.sqrt(curator.public.n_columns)
         ends = longest * 2.0 ** (-np.arange(ROW_NORM_BINS)[::-1] / 8)
         bins = np.minimum(np.searchsorted(ends, norms), ROW_NORM_BINS - 1)
-        histogram = np.bincount(bins, minlength=ROW_NORM_BINS).astype(float)  # private
+        histogram = weighed.counts(bins, ROW_NORM_BINS, weights)  # private
         one_hot = Sensitivity(add_remove=1.0, replace_one=math.sqrt(2))
         share = NORM_SHARE / (NULL_SHARE + NORM_SHARE)
         noisy = curator.perturb(histogram, one_hot, share=share, name="screen_scale")  # released

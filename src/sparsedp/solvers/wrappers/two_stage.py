@@ -59,7 +59,8 @@ class TwoStage:
     -----
     *Privacy.* A record sits in one block and can change that block's votes only: each feature's
     number of votes moves by at most one. Under add/remove a secret coin assigns each record to its
-    block: blocks cut by position would all shift when a record goes.
+    block: blocks cut by position would all shift when a record goes. Persons have such a coin under
+    either relation, one for all of their rows.
     """
 
     n_nonzero: int | None = None
@@ -130,8 +131,8 @@ class TwoStage:
     def _votes(self, data: Dataset, loss: Loss, curator: Curator, count: int) -> np.ndarray:
         """How many blocks want each feature (private)."""
         public = curator.public
-        if public.n_records is None:
-            block = curator.partition(data.n_records, self.n_blocks)
+        if public.n_records is None or public.unit == "person":
+            block = data.per_person(lambda n: curator.partition(n, self.n_blocks))
         else:
             block = np.arange(data.n_records) % self.n_blocks
         ball = L0Ball(count, public.n_features)

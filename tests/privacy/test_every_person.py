@@ -1,0 +1,150 @@
+"""The tests of every solver with persons as the unit, and with weights (data/gate/persons.md).
+
+Neighbors differ in all rows of one person: up to five of them, with different labels, and of
+another number where the person is replaced. Nothing here is statistical.
+"""
+
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+
+from sparsedp.audit.replay import largest_movements
+from sparsedp.mechanisms import recording
+from sparsedp.mechanisms.scripted import Scripted, ScriptedCurator
+from sparsedp.privacy import Minimize, PublicFacts, PureMinimize
+from sparsedp.solvers import MultinomialLasso
+from tests.cases import (
+    BOUNDS,
+    LOSSES,
+    SOLVERS,
+    TAKEN,
+    Table,
+    corner_records,
+    estimator,
+    public_facts,
+    random_table,
+)
+from tests.solved import recorded
+from tests.whole import whole
+
+TOLERANCE = 1e-9
+Weighting = Literal["unit", "sub_unit"]
+KINDS: list[tuple[str, Weighting]] = [
+    ("add_remove", "unit"),
+    ("replace_one", "unit"),
+    ("add_remove", "sub_unit"),
+    ("replace_one", "sub_unit"),
+]
+N_PERSONS = 9
+
+
+def crowd(loss: str, weighting: str, seed: int, n: int = 24) -> Table:
+    """Rows of nine persons, one of whom has most of them."""
+    random = np.random.default_rng(seed)
+    groups = np.concatenate([np.arange(N_PERSONS), random.integers(0, N_PERSONS, n)])[:n]
+    groups[-n // 3 :] = 0
+    weights = None if weighting == "unit" else random.uniform(size=n)
+    return replace(random_table(loss, n, seed), groups=groups, weights=weights)
+
+
+def with_person(table: Table, rows: list[tuple[np.ndarray, float]], weight: float = 1.0) -> Table:
+    """The table and one person more."""
+    return Table(
+        np.vstack([table.X, *(x for x, _ in rows)]),
+        np.append(table.y, [y for _, y in rows]),
+        table.loss,
+        np.concatenate([np.asarray(table.groups), np.full(len(rows), 999)]),
+        None if table.weights is None else np.append(table.weights, np.full(len(rows), weight)),
+    )
+
+
+def neighboring_pairs(loss: str, neighbors: str, weighting: str, seed: int):
+    """Tables that differ in one extreme person."""
+    base, corners = crowd(loss, weighting, seed), corner_records(loss, seed)
+    alike = [corners[0]] * 3  # three rows that say the same
+    mixed = [corners[1], corners[4], corners[7], corners[10], corners[2]]
+    opposite = [(-x, corners[1][1]) for x, _ in alike] * 2
+    if neighbors == "add_remove":
+        yield base, with_person(base, alike)
+        yield base, with_person(base, mixed)
+        return
+    yield with_person(base, alike), with_person(base, opposite[:5])
+    yield with_person(base, mixed), with_person(base, corners[5:6])
+    if weighting == "sub_unit":
+        yield with_person(base, alike), with_person(base, mixed, weight=0.0)
+
+
+def facts(table: Table, neighbors: str, weighting: Weighting) -> PublicFacts:
+    n = table.dataset().n_persons
+    units = {"unit": "person", "weighting": weighting, "rows_per_unit": None}
+    return public_facts(table.loss, neighbors, n, **units)
+
+
+def replayed(solver: Any, table: Table, public: PublicFacts, queries: list, layout: str):
+    script = Scripted([query.answer for query in queries])
+    curator, again = recording.recorded(ScriptedCurator(public, script))
+    solution = solver.solve(table.dataset(layout), LOSSES[table.loss], curator)
+    script.close()
+    return solution, again
+
+
+def movements(solver: Any, loss: str, neighbors: str, weighting: Weighting) -> float:
+    """Largest movement over declared sensitivity."""
+    worst = 0.0
+    for seed, epsilon, layout in ((11, 1.0, "sparse"), (12, 300.0, "dense")):
+        for one, other in neighboring_pairs(loss, neighbors, weighting, seed):
+            public, how = facts(one, neighbors, weighting), {"epsilon": epsilon, "seed": seed}
+            data = one.dataset(layout)
+            _, queries, _ = recorded(solver, data, LOSSES[loss], public, delta=1e-3, **how)
+            _, again = replayed(solver, other, public, queries, layout)
+            worst = max(worst, *largest_movements(queries, again, neighbors).values())
+    return worst
+
+
+def takes_persons(name: str) -> bool:
+    """Perturbed minima need a cap on the rows of a person: tests/solvers/test_objective_people."""
+    loss = next(loss for solver, loss in TAKEN if solver == name)
+    requests = SOLVERS[name].schedule(public_facts(loss, "add_remove", 0)).requests
+    return not any(isinstance(each, Minimize | PureMinimize) for each in requests)
+
+
+PLAIN = [(name, loss) for name, loss in TAKEN if takes_persons(name)]
+
+
+@pytest.mark.parametrize(("name", "loss"), PLAIN)
+def test_no_query_moves_more_than_declared_for_a_person(name, loss):
+    for neighbors, weighting in KINDS:
+        worst = movements(SOLVERS[name], loss, neighbors, weighting)
+        assert 0.5 < worst <= 1 + TOLERANCE, (neighbors, weighting)
+
+
+@pytest.mark.parametrize(("name", "loss"), PLAIN)
+def test_output_depends_on_persons_only_through_answers(name, loss):
+    for neighbors, weighting in KINDS[1:3]:
+        first = crowd(loss, weighting, 1)
+        public = facts(first, neighbors, weighting)
+        how = {"epsilon": 3.0, "delta": 1e-3, "seed": 2}
+        solution, queries, _ = recorded(SOLVERS[name], first.dataset(), LOSSES[loss], public, **how)
+        for seed, n in ((5, 40), (6, 11)):  # of any number of rows
+            other = crowd(loss, weighting, seed, n)
+            again, _ = replayed(SOLVERS[name], other, public, queries, "dense")
+            assert whole(again) == whole(solution)
+
+
+def fitted(name: str, loss: str, groups: Any) -> Any:
+    table = random_table(loss, 40, 3)
+    how = {"epsilon": 3.0, "delta": 1e-3, "bounds": BOUNDS, "n_nonzero": 3, "random_state": 0}
+    return estimator(loss, solver=SOLVERS[name], **how).fit(table.X, table.y, groups=groups)
+
+
+@pytest.mark.parametrize(("name", "loss"), PLAIN)
+def test_persons_with_one_row_each_give_the_same_fit_to_the_last_bit(name, loss):
+    if isinstance(SOLVERS[name], MultinomialLasso) and loss == "multinomial":
+        pytest.skip("persons pay for a third selection: test_a_step_of_all_classes_is_three")
+    rows, persons = fitted(name, loss, None), fitted(name, loss, range(40))
+    shown = [f"patient {i:03}" for i in range(40)]
+    for other in (persons, fitted(name, loss, shown)):
+        assert whole((other.coef_, other.intercept_)) == whole((rows.coef_, rows.intercept_))
+        assert whole(other.path_.coefs) == whole(rows.path_.coefs)

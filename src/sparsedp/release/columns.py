@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from sparsedp.data.bounds_toml import some_names
 from sparsedp.data.gate import (
     Invalid,
     as_float64,
@@ -18,6 +19,8 @@ from sparsedp.data.gate import (
     unwrapped,
 )
 from sparsedp.data.raw import Label
+from sparsedp.data.schema import Schema
+from sparsedp.data.schema.frame import names_of
 from sparsedp.data.storage import Storage
 from sparsedp.release.feature import Feature
 
@@ -49,12 +52,15 @@ class UsedColumns:
     categories : mapping of str to sequence of str
         Text columns that features such as "color=red" were made from, with their declared values.
     invalid : {"raise", "replace"}
+    schema : Schema or None
+        How raw tables become features.
     """
 
     n_features: int
     features: Sequence[Feature]
     categories: Mapping[str, Sequence[str]]
     invalid: Invalid
+    schema: Schema | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -68,6 +74,8 @@ class UsedColumns:
 
     def of(self, X: TableLike, names: Sequence[Label] | None) -> Storage:
         """The used columns as numbers, in the model's order."""
+        if self.schema is not None and names is None and self._is_raw(self.schema, X):
+            return self.schema.encode(X, self.invalid, [feature.index for feature in self.features])
         table = unwrapped(X)
         columns = column_names(table)  # None unless it is a data frame
         if columns is None:
@@ -87,6 +95,17 @@ class UsedColumns:
         if self.invalid == "raise":
             check_finite(values, self.names)
         return values
+
+    def _is_raw(self, schema: Schema, X: TableLike) -> bool:
+        """Whether a table has the raw columns that the features are made of, by names alone."""
+        columns = names_of(X)
+        if columns is None:
+            return False  # an array of all features
+        needed = schema.needs([feature.index for feature in self.features])
+        missing = [name for name in needed if name not in columns]
+        if missing and not set(self.names) <= set(columns):
+            raise ValueError(f"the model needs the columns {some_names(missing)}")
+        return not missing
 
     def _encoded(self, X: Frame, columns: list[Label]) -> tuple[Frame, list[Label]]:
         """A frame as it was read, with the 0/1 columns that the model makes of its text columns."""

@@ -15,6 +15,7 @@ from sparsedp.data.files.opened import read_text
 from sparsedp.data.gate import Invalid, missing_values
 from sparsedp.data.linear_form import LinearForm, linear_form
 from sparsedp.data.predict import linear_predictor
+from sparsedp.data.schema import Schema
 from sparsedp.losses import from_record
 from sparsedp.privacy.record import PrivacyRecord
 from sparsedp.privacy.verdict import Verdict, verdict_of
@@ -55,7 +56,10 @@ class PublishedModel:
     privacy : dict
         What ``PrivacyRecord.to_dict`` wrote.
     categories : dict of str to tuple of str
-        Text columns that features such as "color=red" were made from, with their declared values.
+        Text columns that features such as "color=red" were made from, with their declared values;
+        of models without a schema.
+    schema : Schema or None
+        How raw tables become features, for predictions from them.
 
     Privacy
     -------
@@ -71,6 +75,7 @@ class PublishedModel:
     target: Target
     privacy: Record
     categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    schema: Schema | None = None
 
     @classmethod
     def from_estimator(
@@ -99,7 +104,13 @@ class PublishedModel:
             raise ValueError(
                 "only a fitted sparsedp estimator can be published: call fit"
             ) from None
-        features = _features(estimator, getattr(estimator, "feature_names_in_", feature_names))
+        schema: Schema | None = vars(estimator).get("schema_")
+        if schema is None:
+            names = getattr(estimator, "feature_names_in_", feature_names)
+        else:
+            names = schema.feature_names
+            target_name = target_name or (schema.target and schema.target.column)
+        features = _features(estimator, names)
         classes = record["target"].get("classes")
         target: Target = {**record["target"]}
         if target_name is not None:
@@ -118,6 +129,7 @@ class PublishedModel:
                 for column, values in (categories or {}).items()
                 if used & {f"{column}={value}" for value in values}
             },
+            schema=schema,
         )
 
     @property
@@ -133,7 +145,9 @@ class PublishedModel:
     @property
     def used(self) -> UsedColumns:
         """What the model needs of a table."""
-        return UsedColumns(self.n_features, self.features, self.categories, self.invalid)
+        return UsedColumns(
+            self.n_features, self.features, self.categories, self.invalid, self.schema
+        )
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -196,8 +210,9 @@ class PublishedModel:
         Parameters
         ----------
         X : array, sparse array or data frame
-            Columns go by name if they have names and the model knows them (then only the features
-            that the model uses are needed), else by position.
+            With a schema a raw table, as it was fitted to: a data frame, an Arrow table or a dict
+            of columns. Otherwise columns go by name if they have names and the model knows them
+            (then only the features that the model uses are needed), else by position.
         feature_names : sequence of str, optional
             Names of the columns of an array.
         """
@@ -253,6 +268,8 @@ class PublishedModel:
             "categories": self.categories,
             "privacy": self.privacy,
         }
+        if self.schema is not None:
+            content["schema"] = self.schema.to_dict()
         content[HASH] = content_hash(content)
         return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 

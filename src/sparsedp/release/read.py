@@ -7,6 +7,7 @@ from typing import TypedDict, cast
 
 from sparsedp.data.files.limits import limits
 from sparsedp.data.files.opened import parse_json
+from sparsedp.data.schema import Schema
 from sparsedp.release.checks import (
     NotAModel,
     are_numbers,
@@ -41,6 +42,7 @@ class Fields(TypedDict):
     target: Target
     privacy: Record
     categories: dict[str, tuple[str, ...]]
+    schema: Schema | None
 
 
 def content_hash(content: Mapping[str, object]) -> str:
@@ -75,6 +77,7 @@ def _fields(document: Json, where: str) -> Fields:
     need(isinstance(content.pop(HASH, ""), str), f"its {HASH} must be text")
     found = content.pop("format", None)
     need(found == FORMAT, f'its format is {found!r:.40}, not "{FORMAT}"')
+    stored = content.pop("schema", None)  # models of plain numbers have none
     checked_fields(content, FIELDS, "the file")
     task = content["task"]
     if not isinstance(task, str) or task not in N_CLASSES:
@@ -104,7 +107,23 @@ def _fields(document: Json, where: str) -> Fields:
         "target": target,
         "privacy": record,
         "categories": _categories(content["categories"], where),
+        "schema": None if stored is None else _schema(stored, features, n_features),
     }
+
+
+def _schema(content: Json, features: tuple[Feature, ...], n_features: int) -> Schema:
+    """The schema, if it makes the features that the model names."""
+    try:
+        schema = Schema.from_dict(checked_object(content, "its schema must be an object"))
+    except ValueError as error:
+        raise NotAModel(f"its schema is none: {error}") from None
+    need(schema.n_columns == n_features, "its schema makes another number of features")
+    names = schema.feature_names
+    need(
+        all(feature.name == names[feature.index] for feature in features),
+        "its schema makes features of other names",
+    )
+    return schema
 
 
 def _classes(task: str, classes: Json) -> tuple[Label, ...] | None:

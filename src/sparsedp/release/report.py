@@ -9,6 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from sparsedp.privacy.verdict import Verdict, labels_from_data
 from sparsedp.release.card import Card
+from sparsedp.release.declared import declared
 from sparsedp.release.effects import effects_of
 from sparsedp.release.feature import Feature
 from sparsedp.release.model import PublishedModel
@@ -102,6 +103,7 @@ def render_report(
         further=ordered[MOST_BARS:],
         effects=effects_of(model),
         line=model.linear_form(),
+        declared=None if model.schema is None else declared(model.schema, list(model.coef)),
         width=WIDTH,
         evaluation=None if evaluation is None else _checked(evaluation),
     )

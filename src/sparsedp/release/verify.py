@@ -8,19 +8,20 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 
 from sparsedp import solvers
 from sparsedp.data.files.opened import parse_json, read_text
+from sparsedp.data.schema import Schema
 from sparsedp.losses import Poisson, from_record
 from sparsedp.privacy.ledger import Ledger, LedgerError, Receipt
 from sparsedp.privacy.public import PublicFacts
 from sparsedp.privacy.schedule import PublishedSchedule
 from sparsedp.privacy.verdict import ROUNDING, Verdict, contradicted, made_by_0_1
-from sparsedp.release.document import Object, Record
+from sparsedp.release.document import Object, Record, Target
 from sparsedp.release.model import FILE, PublishedModel
 from sparsedp.release.read import HASH, content_hash
 from sparsedp.solvers import Solver
@@ -73,6 +74,7 @@ def verify(path: str | Path, ledger: Ledger | None = None) -> Verification:
     problems = [*verdict.reasons] if verdict.level == "contradicted" else []
     problems += _claims(model.privacy, verdict)
     problems += _consistent(model)
+    problems += [] if model.schema is None else _against_schema(model, model.schema)
     notes = []
     if HASH not in content:
         notes.append("The file carries no hash of its content: it was written before 0.2.")
@@ -133,6 +135,32 @@ def _consistent(model: PublishedModel) -> list[str]:
     if record["calibration"] == "sound" and _mentions(record["solver"], "published"):
         found.append("The solver was set to published noise, and the record says 'sound'.")
     return found
+
+
+def _against_schema(model: PublishedModel, schema: Schema) -> list[str]:
+    """Whether schema and record promise the same about features, target and people."""
+    found, record = [], model.privacy
+    bounds = {name: value for name, value in asdict(schema.bounds).items() if value is not None}
+    told = {**record["bounds"]}
+    if _plain(bounds) != _plain(told):
+        found.append("Schema and record differ in what was promised about the features.")
+    target = schema.target
+    limits = target and target.bounds
+    if target is not None and (
+        (target.classes is not None and list(target.classes) != record["target"].get("classes"))
+        or (limits is not None and not _within(limits, record["target"]))
+    ):
+        found.append("Schema and record differ in what was declared about the target.")
+    if schema.person is not None and record.get("unit", "person") != "person":
+        found.append("The schema names the column of a person, and the record protects rows.")
+    return found
+
+
+def _within(limits: tuple[float, float], target: Target) -> bool:
+    """Whether the limits in force contain those declared, as they do where they were widened."""
+    return target.get("lower", math.inf) <= limits[0] and limits[1] <= target.get(
+        "upper", -math.inf
+    )
 
 
 def _mentions(described: Mapping[str, object], calibration: str) -> bool:

@@ -39,23 +39,18 @@ class Frame:
         """Look at names and lengths alone."""
         if isinstance(table, Frame):
             return table
-        columns = getattr(table, "columns", None)
-        if isinstance(columns, Mapping):  # what a reader of files gives
-            table = columns
+        names = names_of(table)
         if isinstance(table, Mapping):
             lengths = {len(column) for column in table.values()}
             if len(lengths) > 1:
                 raise ValueError("The columns of the table differ in length.")
-            texts = tuple(name for name in table if isinstance(name, str))
-            return cls(texts, max(lengths, default=0), table)
-        names = column_names(table)
+            return cls(names or (), max(lengths, default=0), table)
         if names is None:
             raise ValueError(
                 f"A schema needs named columns, and {type(table).__name__} has none: pass a data "
                 "frame of pandas or polars, an Arrow table or a dict of columns."
             )
-        texts = tuple(name for name in names if isinstance(name, str))
-        return cls(texts, int(table.shape[0]), table)
+        return cls(names, int(table.shape[0]), table)
 
     def column(self, name: str) -> RawColumn:
         """A column as its container has it."""
@@ -85,6 +80,16 @@ class Frame:
         except ValueError as error:
             problem = str(error)  # about a type
         raise ValueError(f"column {name!r} {problem}")
+
+
+def names_of(table: RawTable) -> tuple[str, ...] | None:
+    """Names of a table's columns, which are public; None if it has none."""
+    columns = getattr(table, "columns", None)
+    mapping = columns if isinstance(columns, Mapping) else table
+    names = list(mapping) if isinstance(mapping, Mapping) else column_names(table)
+    if names is None:
+        return None
+    return tuple(name for name in names if isinstance(name, str))
 
 
 def sliced(column: RawColumn, start: int, stop: int) -> RawColumn:

@@ -6,9 +6,13 @@ from datetime import date
 
 from sparsedp.data.files.limits import limits
 from sparsedp.data.raw import Unchecked
-from sparsedp.data.schema.kinds.category import Category
+from sparsedp.data.schema.kinds.category import Category, YesNo
 from sparsedp.data.schema.kinds.checks import checked_flag, checked_number, refuse_unknown
+from sparsedp.data.schema.kinds.cyclic import Cyclic
+from sparsedp.data.schema.kinds.date import Date
 from sparsedp.data.schema.kinds.kind import Kind
+from sparsedp.data.schema.kinds.number import Number
+from sparsedp.data.schema.kinds.text import Text
 from sparsedp.data.schema.kinds.writing import Writing
 from sparsedp.data.schema.roles import Offset, Person, Target, Weight
 from sparsedp.data.schema.tables import Table, built, feature, table_of
@@ -41,6 +45,7 @@ class Shared:
             raise ValueError("row_norm must be positive")
 
 
+OBJECTS = (Number, Category, YesNo, Date, Cyclic, Text)
 ROLES = {"person": Person, "target": Target, "weight": Weight, "offset": Offset}
 TABLES = ("unit", *ROLES, "numbers", "bounds", "features", "interactions")
 
@@ -83,7 +88,7 @@ def checked_features(features: Unchecked) -> tuple[dict[str, Kind], tuple[str, .
     for name, said in features.items():
         if not isinstance(name, str):
             raise ValueError("names of columns must be texts")
-        kind = feature(name, said) if isinstance(said, Mapping) else said
+        kind = said if isinstance(said, OBJECTS) else feature(name, said)
         if kind is None:
             dropped.append(name)
             continue

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from datetime import date
 from typing import TypeVar
 
@@ -56,20 +56,23 @@ def _built(cls: Callable[..., Declared], table: Unchecked) -> Declared:
     shown = [key for key in known if key != "writing"]
     shown += [*FIELDS] if "writing" in known else []
     refuse_unknown(table, shown)
-    said = {key: table[key] for key in table if key in known}
-    written = {key: table[key] for key in table if key in FIELDS and key not in known}
+    table = {key: value for key, value in table.items() if value is not None}
+    said = {key: value for key, value in table.items() if key in known}
+    written = {key: value for key, value in table.items() if key not in known}
     if written:
         said["writing"] = Writing(**written)
+    needed = [
+        field.name
+        for field in fields(cls)  # pyrefly: ignore[bad-argument-type]
+        if field.default is MISSING and field.default_factory is MISSING and field.name not in said
+    ]
+    if needed:
+        raise ValueError(f"needs {', '.join(f'{name} = ...' for name in needed)}")
     try:
         return cls(**said)
-    except TypeError:
-        pass  # a field is missing
-    needed = ", ".join(f"{key} = ..." for key in known if key not in said and key in NEEDED)
-    raise ValueError(f"needs {needed}")
-
-
-NEEDED = ("column", "categories", "period", "words", "lower", "upper")
-"""Fields without a default, of whatever table."""
+    except (TypeError, OverflowError):
+        pass
+    raise ValueError("has a value of a type that none of its keys takes")
 
 
 def feature(name: str, table: Unchecked) -> Kind | None:

@@ -1,6 +1,7 @@
 """Dates, and the parts of them that a model may use."""
 
 import math
+import re
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cached_property
@@ -26,6 +27,7 @@ DAYS_PER_YEAR = 365.25
 EPOCH = date(1970, 1, 1).toordinal()
 FIRST, LAST = date.min.toordinal() - EPOCH, date.max.toordinal() - EPOCH
 
+FORMAT = re.compile(r"([^%]|%[YmdHMSyjbBaApIfzZ%]){1,64}")
 DIGITS = {"%Y": 4, "%m": 2, "%d": 2, "%H": 2, "%M": 2, "%S": 2, "%j": 3, "%y": 2}
 """Directives of a fixed number of digits."""
 
@@ -79,6 +81,8 @@ class Date:
 
     def _check_format(self, text: str) -> None:
         try:
+            if not isinstance(text, str) or not FORMAT.fullmatch(text):
+                raise ValueError(text)
             sample = datetime(2021, 11, 22, 13, 14, 15).strftime(text)
             datetime.strptime(sample, text)
         except (TypeError, ValueError):

@@ -109,7 +109,8 @@ class PublishedModel:
             names = getattr(estimator, "feature_names_in_", feature_names)
         else:
             names = schema.feature_names
-            target_name = target_name or (schema.target and schema.target.column)
+            if target_name is None and schema.target is not None:
+                target_name = schema.target.column
         features = _features(estimator, names)
         classes = record["target"].get("classes")
         target: Target = {**record["target"]}

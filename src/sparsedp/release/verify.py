@@ -145,7 +145,7 @@ def _against_schema(model: PublishedModel, schema: Schema) -> list[str]:
     if _plain(bounds) != _plain(told):
         found.append("Schema and record differ in what was promised about the features.")
     target = schema.target
-    limits = target and target.bounds
+    limits = None if target is None else target.bounds
     if target is not None and (
         (target.classes is not None and list(target.classes) != record["target"].get("classes"))
         or (limits is not None and not _within(limits, record["target"]))

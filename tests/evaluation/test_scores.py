@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import (
     balanced_accuracy_score,
@@ -19,6 +20,7 @@ from sklearn.metrics import (
 from sklearn.svm import LinearSVC
 
 from sparsedp import Bounds, SparseLinearRegression, SparseLogisticRegression, evaluate
+from sparsedp.evaluation.binary import CUT, EDGES, MIDDLES
 from sparsedp.release import PublishedModel
 
 EXACT = float("inf")
@@ -50,7 +52,7 @@ def test_two_classes_of_a_strange_model():
     assert found["recall"].value == pytest.approx(table[1, 1] / table[1].sum())
     assert found["specificity"].value == pytest.approx(table[0, 0] / table[0].sum())
     assert found["AUC"].value == pytest.approx(roc_auc_score(y, p), abs=0.0005)
-    rounded = np.digitize(odds(p), np.linspace(-4, 4, 33), right=True)
+    rounded = np.digitize(odds(p), EDGES, right=True)
     np.testing.assert_array_equal(found.table[1], np.bincount(rounded[y == 1], minlength=34))
     assert found["log loss"].value == pytest.approx(log_loss(y, p), abs=0.002)
     assert found["Brier score"].value == pytest.approx(brier_score_loss(y, p), abs=0.001)
@@ -145,16 +147,31 @@ def test_numbers(ours):
     assert found.null["RMSE"] == pytest.approx(y.std(), abs=1e-5)
 
 
+def test_bins_are_what_they_are_said_to_be():
+    assert EDGES.size == 33
+    assert (np.diff(EDGES) > 0).all()
+    np.testing.assert_array_equal(EDGES, -EDGES[::-1])
+    assert EDGES[CUT - 1] == 0  # the second class is above
+    assert (EDGES[0], EDGES[2], MIDDLES[CUT], MIDDLES[-1]) == (-7, -5, 0.125, 4)
+
+
 def test_the_interval_of_a_mean_is_the_textbook_one():
     X, y, _, _ = records()
     p = LogisticRegression().fit(X, y).predict_proba(X)[:, 1]
     found = evaluate(p, y=y, epsilon=EXACT, classes=[0, 1])["accuracy"]
-    width = 1.959964 * math.sqrt(found.value * (1 - found.value) / len(y))
-    assert found.upper - found.lower == pytest.approx(2 * width, rel=1e-6)
+    right = int(np.sum((p > 0.5) == y))
+    wilson = stats.binomtest(right, len(y)).proportion_ci(method="wilson")
+    assert (found.lower, found.upper) == pytest.approx((wilson.low, wilson.high))
     assert found.noise_share == 0
-    noisy = evaluate(p, y=y, epsilon=0.1, classes=[0, 1], random_state=0)["accuracy"]
-    assert noisy.upper - noisy.lower > 2.2 * width
-    assert noisy.noise_share > 0.5
+    width = found.upper - found.lower
+    for neighbors, moved in (("add_remove", 1), ("replace_one", 2)):
+        how = {"epsilon": 0.1, "classes": [0, 1], "random_state": 0, "neighbors": neighbors}
+        noisy = evaluate(p, y=y, **how)["accuracy"]
+        # 34 cells of (1 - a)^2 and of a^2 over n^2, with noise of variance 2 (moved / 0.1)^2.
+        cells = 34 * ((1 - noisy.value) ** 2 + noisy.value**2) / len(y) ** 2
+        noise = 1.96 * (math.sqrt(200 * moved**2 * cells))
+        assert noisy.upper - noisy.lower == pytest.approx(math.hypot(width, 2 * noise), rel=0.1)
+        assert noisy.noise_share > 0.5
 
 
 def test_what_is_noise_is_refused_with_a_sentence():

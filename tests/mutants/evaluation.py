@@ -105,13 +105,23 @@ MUTANTS = [
         PRIVATE,
     ),
     # Intervals that forget noise, sampling, or the neighbors.
-    Mutant(SCORE, "total = max(sampling, 0.0) + noise", "total = max(sampling, 0.0)", COVERAGE),
-    Mutant(SCORE, "total = max(sampling, 0.0) + noise", "total = noise", COVERAGE),
+    Mutant(
+        SCORE,
+        "_ends(value, sampling, noise, z, limits)",
+        "_ends(value, sampling, 0.0, z, limits)",
+        COVERAGE,
+    ),
+    Mutant(
+        SCORE,
+        "_ends(value, sampling, noise, z, limits)",
+        "_ends(value, 0.0, noise, z, limits)",
+        COVERAGE,
+    ),
     Mutant(
         RUN,
         "MOVED.under(record.neighbors) / record.events",
         "MOVED.add_remove / record.events",
         SCORES,
     ),
-    Mutant(BINARY, "order[inner, inner + 1] += 1 / 12", "order[inner, inner + 1] += 0", SCORES),
+    Mutant(BINARY, "order[b + 1, other + 1] += part", "pass", SCORES),
 ]

@@ -10,14 +10,16 @@ from sparsedp.data.dataset import Dataset
 from sparsedp.evaluation.design import NOISE, Curve, Found, row_units
 from sparsedp.evaluation.score import Score, drowned
 
+FINE, COARSE = np.arange(-2.0, 2.0, 0.25), np.arange(2.0, 5.5, 0.5)
+
+EDGES = np.concatenate([[-7.0, -6.0], -COARSE[:0:-1], FINE, COARSE, [6.0, 7.0]])
+"""Of the bins, public: 32 that are narrow around zero and two open ones. An edge belongs to the bin
+below it, as ties go to the first class."""
+
 END = 4.0
-"""Log odds beyond this are put together."""
+"""Losses count log odds as clipped to this: noise in far bins would drown them otherwise."""
 
-EDGES = np.linspace(-END, END, 33)
-"""Of the bins, public: 32 of equal width and two open ones. An edge belongs to the bin below it, as
-ties go to the first class."""
-
-MIDDLES = np.clip(np.arange(34) * 0.25 - END - 0.125, -END, END)
+MIDDLES = np.clip(np.concatenate([[-END], (EDGES[1:] + EDGES[:-1]) / 2, [END]]), -END, END)
 """Log odds that stand for a bin."""
 
 CUT = 17
@@ -115,14 +117,20 @@ class Binary:
 def _order() -> np.ndarray:
     """How a record of the first class in bin a counts with one of the second in bin b.
 
-    One if a is below b, half in the same bin; and a twelfth more or less for neighboring bins of
-    equal width, which is what halves lose where densities are smooth (evaluation.md, section 2).
+    One if a is below b and half in the same bin; and a little more or less in neighboring bins,
+    which is what halves lose where densities are smooth (evaluation.md, section 2).
     """
     n_bins = EDGES.size + 1
     order = np.triu(np.ones((n_bins, n_bins)), 1) + np.eye(n_bins) / 2
-    inner = np.arange(1, n_bins - 2)
-    order[inner, inner + 1] += 1 / 12
-    order[inner + 1, inner] -= 1 / 12
+    width, middle = np.diff(EDGES), (EDGES[1:] + EDGES[:-1]) / 2
+    last = len(width) - 1
+    for b in range(last + 1):  # bins without the open ones
+        left, right = max(b - 1, 0), min(b + 1, last)
+        for other, sign in ((left, -1), (right, 1)):
+            if other != b:
+                part = sign * width[b] ** 2 / (12 * (middle[right] - middle[left]) * width[other])
+                order[b + 1, other + 1] += part
+                order[other + 1, b + 1] -= part
     return order
 
 
@@ -136,8 +144,7 @@ def _area(table: np.ndarray, variance: float) -> Score:
     above, below = ORDER @ share[1], share[0] @ ORDER
     area = float(share[1] @ below)
     gradient = np.stack([(above - area) / totals[0], (below - area) / totals[1]])
-    sampling = float((table * gradient**2).sum())
-    return Score.of(area, gradient, sampling, variance, (0.0, 1.0))
+    return Score.of(area, table, gradient, gradient**2, variance, (0.0, 1.0))
 
 
 def _roc(table: np.ndarray) -> Curve:

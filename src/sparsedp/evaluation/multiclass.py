@@ -108,5 +108,4 @@ def _balanced(table: np.ndarray, right: np.ndarray, totals: np.ndarray, variance
     """Mean over the classes of the share that is predicted right."""
     recall = (table * right).sum(axis=(1, 2)) / totals
     gradient = (right - recall[:, None, None]) / (len(totals) * totals[:, None, None])
-    sampling = float((table * gradient**2).sum())
-    return Score.of(float(recall.mean()), gradient, sampling, variance, (0.0, 1.0))
+    return Score.of(float(recall.mean()), table, gradient, gradient**2, variance, (0.0, 1.0))

@@ -22,7 +22,7 @@ ResponseMethod = Literal["auto", "predict_proba", "decision_function", "predict"
 """What is scored, in scikit-learn's words; of a column it says what the column holds."""
 
 MARGIN = 8.0
-"""Margins are clipped to this: beyond half of it all of them share a bin."""
+"""Margins are clipped to this: all that are further out share a bin."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -62,9 +62,9 @@ class Regression:
             return found
         unexplained = float((table * cells(power(0, 2))).sum()) / total
         influence = (unexplained * spread - power(0, 2)) / total
-        sampling = float((table * cells(squared(influence))).sum())
+        squares = cells(squared(influence))
         found.scores["R2"] = Score.of(
-            1 - unexplained, cells(influence), sampling, variance, (-math.inf, 1.0)
+            1 - unexplained, table, cells(influence), squares, variance, (-math.inf, 1.0)
         )
         found.null.update({"R2": 0.0, "RMSE": self.half_width * math.sqrt(total / n)})
         return found
@@ -74,8 +74,8 @@ class Regression:
         n = float(table.sum())
         mean = float((table * cells(polynomial)).sum()) / n
         influence = (polynomial - mean * power(0, 0)) / n
-        sampling = float((table * cells(squared(influence))).sum())
-        return Score.of(mean, cells(influence), sampling, variance, (0.0, 4.0))
+        squares = cells(squared(influence))
+        return Score.of(mean, table, cells(influence), squares, variance, (0.0, 4.0))
 
     def curves(self, table: np.ndarray, variance: float) -> dict[str, Curve]:
         """There are none."""

@@ -4,9 +4,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import t as student
 
-Z = 1.959963984540054
-"""95 % of a normal distribution lie within so many standard deviations."""
+LEVEL = 0.95
+"""How often an interval is to cover."""
+
+LEAST_FREEDOM = 20.0
+"""Of a noisy variance; where it is mostly noise, its positive part is too large as it is."""
 
 GUARD = 8.0
 """A total that is divided by must be so many standard deviations of its noise: ratios of noise are
@@ -37,8 +41,9 @@ class Score:
     def of(
         cls,
         value: float,
+        table: np.ndarray,
         gradient: np.ndarray,
-        sampling: float,
+        squares: np.ndarray,
         variance: float,
         limits: tuple[float, float],
     ) -> "Score":
@@ -47,23 +52,29 @@ class Score:
         Parameters
         ----------
         value : float
+        table : ndarray
+            Noisy.
         gradient : ndarray
             Of the function at the noisy table.
-        sampling : float
-            Estimated variance by sampling; below zero it counts as none.
+        squares : ndarray
+            What a record in a cell adds to the variance by sampling.
         variance : float
             Of the noise in a cell.
         limits : (float, float)
             Between which the score lies whatever the records.
         """
         noise = variance * float(np.sum(gradient**2))
-        total = max(sampling, 0.0) + noise
-        reach = Z * math.sqrt(total)
+        sampling = max(float((table * squares).sum()), 0.0)
+        total, wobble = sampling + noise, variance * float(np.sum(squares**2))
+        # The variance is itself noisy: as many degrees of freedom as an estimate of that spread.
+        freedom = max(2 * total**2 / wobble, LEAST_FREEDOM) if wobble > 0 else math.inf
+        z = float(student.ppf((1 + LEVEL) / 2, freedom))
+        lower, upper = _ends(value, sampling, noise, z, limits)
         low, high = limits
         return cls(
             value=min(max(value, low), high),
-            lower=min(max(value - reach, low), high),
-            upper=max(min(value + reach, high), low),
+            lower=min(max(lower, low), high),
+            upper=max(min(upper, high), low),
             noise_share=noise / total if total > 0 else 0.0,
         )
 
@@ -79,11 +90,31 @@ class Score:
         total = float(table.sum())
         mean = float((table * values).sum()) / total
         gradient = (values - mean) / total
-        return cls.of(mean, gradient, float((table * gradient**2).sum()), variance, limits)
+        return cls.of(mean, table, gradient, gradient**2, variance, limits)
 
     def to_dict(self) -> dict[str, float]:
         """Plain data, ready for JSON."""
         return dict(vars(self))
+
+
+def _ends(
+    value: float, sampling: float, noise: float, z: float, limits: tuple[float, float]
+) -> tuple[float, float]:
+    """All scores that are not too far from the estimate, each by its own variance (Wilson 1927).
+
+    The variance by sampling falls towards the limits, as (score - low) (high - score) does.
+    """
+    low, high = limits
+    if not (math.isfinite(low) and low < value < high):
+        reach = z * math.sqrt(sampling + noise)
+        return value - reach, value + reach
+    # (value - x)^2 = z^2 (falls (x - low) (high - x) + noise), a quadratic in x.
+    falls = sampling / ((value - low) * (high - value))
+    square = 1 + z**2 * falls
+    half = value + z**2 * falls * (low + high) / 2
+    constant = value**2 + z**2 * (falls * low * high - noise)
+    root = math.sqrt(max(half**2 - square * constant, 0.0))
+    return (half - root) / square, (half + root) / square
 
 
 def drowned(total: float, cells: int, variance: float) -> bool:

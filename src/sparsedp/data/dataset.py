@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sparsedp.data.bounds import Bounds, UnitMap
 from sparsedp.data.gate.admit import Features
 from sparsedp.data.gate.cells import Invalid
+from sparsedp.data.gate.offset import checked_limits, read_offset
 from sparsedp.data.gate.target import EncodedTarget
 from sparsedp.data.gate.tighten import clip_declared, clip_unit
 from sparsedp.data.gate.units import (
@@ -75,12 +76,17 @@ class Dataset:
     persons : ndarray of shape (n,) or None
         Codes of persons, of which only equality means anything; None where every row is somebody's
         only one. Private.
+    offset : ndarray of shape (n,) or None
+        Known part of each row's margin; with an intercept the middle of its limits is taken off.
+        Private.
+    offset_bounds : (float, float) or None
+        The declared limits of offsets. Public.
 
     Notes
     -----
     *Privacy.* Nothing but what a curator releases may depend on `storage`, `target`, `weights`,
-    `persons` or `n_records`. See gate.md for what holds for every record, and persons.md for what
-    holds for every person.
+    `persons`, `offset` or `n_records`. See gate.md for what holds for every record, and persons.md
+    for what holds for every person.
     """
 
     storage: Storage
@@ -97,6 +103,8 @@ class Dataset:
     weighting: Weighting = "unit"
     weights: Array | None = None
     persons: Codes | None = None
+    offset: Array | None = None
+    offset_bounds: tuple[float, float] | None = None
 
     @classmethod
     @np.errstate(all="ignore")  # no record may raise or warn, whatever the caller wants of NumPy
@@ -113,6 +121,8 @@ class Dataset:
         groups: RawColumn = None,
         sample_weight: RawColumn = None,
         class_weight: ClassWeight | None = None,
+        offset: RawColumn = None,
+        offset_bounds: tuple[float, float] | None = None,
     ) -> "Dataset":
         """Let records through the gate: copy, clip and map them by public promises.
 
@@ -140,6 +150,10 @@ class Dataset:
             Which part of its ordinary weight each row has, in [0, 1].
         class_weight : mapping of label to float, or sequence, optional
             Public weights of the classes; they are divided by the largest.
+        offset : sequence of shape (n,), optional
+            Known part of each row's margin, such as the logarithm of its exposure.
+        offset_bounds : pair of float, optional
+            Public limits of the offset, which is clipped to them; required with one.
 
         Notes
         -----
@@ -158,7 +172,13 @@ class Dataset:
         )
         shares = row_shares(sample_weight, class_weight, target.values, target.classes, invalid)
         units = Units.read(len(target.values), groups, shares, invalid)
-        freeze(features.storage, target.values, units.weights, units.persons)
+        limits = None if offset is None else checked_limits(offset_bounds)
+        known = None if limits is None else read_offset(offset, limits, invalid)
+        if known is not None and len(known) != len(target.values):
+            raise ValueError("X and offset have different numbers of rows: give one per row.")
+        if known is not None and limits is not None and intercept:
+            known -= sum(limits) / 2
+        freeze(features.storage, target.values, units.weights, units.persons, known)
         return cls(
             storage=features.storage,
             target=target.values,
@@ -173,6 +193,8 @@ class Dataset:
             weighting=units.weighting,
             weights=units.weights,
             persons=units.persons,
+            offset=known,
+            offset_bounds=limits,
         )
 
     def total(self, function: Callable[..., Sums], *derived: Derived) -> Sums:
@@ -266,6 +288,20 @@ class Dataset:
         return replace(kept, weights=weights)
 
     @property
+    def offset_center(self) -> float:
+        """What was taken off every offset: the middle of the limits, for the intercept. Public."""
+        if self.offset_bounds is None or not self.intercept:
+            return 0.0
+        return sum(self.offset_bounds) / 2
+
+    @property
+    def offset_limit(self) -> float:
+        """Largest absolute value of `offset`; zero where there is none. Public."""
+        if self.offset_bounds is None:
+            return 0.0
+        return max(abs(limit - self.offset_center) for limit in self.offset_bounds)
+
+    @property
     def row_norm(self) -> float | None:
         """The declared L2 bound on a record's features, in declared units; None without one."""
         return self.bounds.row_norm
@@ -314,6 +350,11 @@ class Dataset:
         public or released, is a point (n_features,) to subtract from the features of every record.
         """
         return self._matrix.times(w, center)
+
+    def margins(self, w: ArrayLike, center: ArrayLike | None = None) -> Array:
+        """Scores of these weights, as `matvec` has them, and the offset where there is one."""
+        scores = self.matvec(w, center)
+        return scores if self.offset is None else scores + self.offset
 
     def rmatvec(self, r: ArrayLike, center: ArrayLike | None = None) -> Array:
         """Multiply the transpose by weighted residuals (n,) or (n, K): sums over records.
@@ -422,5 +463,8 @@ class Dataset:
         storage, target = self.storage[mask], self.target[mask]
         weights = None if self.weights is None else self.weights[mask]
         persons = None if self.persons is None else self.persons[mask]
-        freeze(storage, target, weights, persons)
-        return replace(self, storage=storage, target=target, weights=weights, persons=persons)
+        offset = None if self.offset is None else self.offset[mask]
+        freeze(storage, target, weights, persons, offset)
+        return replace(
+            self, storage=storage, target=target, weights=weights, persons=persons, offset=offset
+        )

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from sparsedp.data.gate import vector
 from sparsedp.data.gate.labels import Labels, classes_in, declared_classes, label_array
+from sparsedp.data.gate.units import ClassWeight, class_weights
 from sparsedp.data.linear_form import LinearForm
 from sparsedp.data.schema import Schema
 from sparsedp.estimators.border import Features, Groups, Tags, Targets, Weights
@@ -63,6 +64,13 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
         The label set. If it is not given it is taken from ``y``: then it is published with the
         model, and the record never says "private". Labels are compared by value, so that 1, 1.0,
         True and "1" are one label.
+    class_weight : dict or sequence, optional
+        Public weights of the classes, by label or in the order of ``classes``; what is left out of
+        a dict counts 1. They decide how much each record counts, and their effect on log-odds is
+        taken back from ``intercept_``, so that probabilities stay those of the records. Not
+        "balanced", which reads class counts off the records.
+    offset_bounds : (float, float), optional
+        Public limits of the ``offset`` given to ``fit``; values beyond are clipped.
     initial_model : fitted linear model, optional
         Trained on public data, to start from; for solvers that can use one.
     invalid : {"raise", "replace"}
@@ -120,6 +128,8 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
         neighbors: Literal["add_remove", "replace_one"] = "add_remove",
         fit_intercept: bool = True,
         classes: Sequence[object] | np.ndarray | None = None,
+        class_weight: ClassWeight | None = None,
+        offset_bounds: tuple[float, float] | None = None,
         initial_model: LinearModel | None = None,
         invalid: Literal["raise", "replace"] = "raise",
         ledger: Ledger | None = None,
@@ -135,6 +145,8 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
         self.neighbors = neighbors
         self.fit_intercept = fit_intercept
         self.classes = classes
+        self.class_weight = class_weight
+        self.offset_bounds = offset_bounds
         self.initial_model = initial_model
         self.invalid = invalid
         self.ledger = ledger
@@ -147,6 +159,7 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
         y: Targets = None,
         groups: Groups | None = None,
         sample_weight: Weights | None = None,
+        offset: Weights | None = None,
     ) -> "SparseLogisticRegression":
         """Fit the model; the only method that sees private records.
 
@@ -164,9 +177,12 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
             Which part of its ordinary weight each row has, between 0 and 1; more counts 1, so
             divide larger weights by a public constant. Weights that were computed from all records
             (such as their inverse frequencies) would not be private.
+        offset : array of shape (n,), optional
+            Known part of each record's log-odds, such as those of another, public model, clipped
+            to ``offset_bounds``; no coefficient is fitted to it. Two classes only.
         """
         settings = Settings.of(self)
-        given = Given(X, y, groups, sample_weight)
+        given = Given(X, y, groups, sample_weight, offset, self.offset_bounds)
         return self._publish(*private_fit(settings, self._problem(given, settings)))
 
     @property
@@ -184,30 +200,34 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
         """The plain linear model closest to this one within the declared bounds."""
         return linear_form_of(self)
 
-    def decision_function(self, X: Features) -> np.ndarray:
-        """Margins: shape (n,) for two classes, positive for the second; else (n, n_classes)."""
-        margins = margins_of(self, X)
+    def decision_function(self, X: Features, offset: Weights | None = None) -> np.ndarray:
+        """Margins: shape (n,) for two classes, positive for the second; else (n, n_classes).
+
+        An ``offset`` for each record is clipped to ``offset_bounds`` and added; without one it is
+        zero.
+        """
+        margins = margins_of(self, X, offset)
         return margins[:, 0] if margins.shape[1] == 1 else margins
 
-    def predict(self, X: Features) -> np.ndarray:
+    def predict(self, X: Features, offset: Weights | None = None) -> np.ndarray:
         """The most probable class of each record."""
-        codes = self._codes(self.decision_function(X))
+        codes = self._codes(self.decision_function(X, offset))
         return self.classes_[codes]
 
     @staticmethod
     def _codes(margins: np.ndarray) -> np.ndarray:
         return (margins > 0).astype(int) if margins.ndim == 1 else margins.argmax(axis=1)
 
-    def predict_proba(self, X: Features) -> np.ndarray:
+    def predict_proba(self, X: Features, offset: Weights | None = None) -> np.ndarray:
         """Probability of each class, columns in the order of ``classes_``."""
-        margins = self.decision_function(X)
+        margins = self.decision_function(X, offset)
         if margins.ndim == 1:
             return np.column_stack([expit(-margins), expit(margins)])
         return softmax(margins, axis=1)
 
-    def predict_log_proba(self, X: Features) -> np.ndarray:
+    def predict_log_proba(self, X: Features, offset: Weights | None = None) -> np.ndarray:
         """Logarithm of :meth:`predict_proba`."""
-        margins = self.decision_function(X)
+        margins = self.decision_function(X, offset)
         if margins.ndim == 1:
             return np.column_stack([log_expit(-margins), log_expit(margins)])
         return log_softmax(margins, axis=1)
@@ -249,7 +269,12 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
                     "give more data, or declare the label set by classes=..."
                 )
         loss = Logistic() if len(classes) == 2 else Multinomial(len(classes))
-        return records.problem(settings, Classes(classes, from_data=said is None), loss)
+        target = Classes(
+            classes,
+            from_data=said is None,
+            class_weight=class_weights(self.class_weight, classes),
+        )
+        return records.problem(settings, target, loss)
 
     def _publish(self, released: Coefficients, record: PrivacyRecord) -> "SparseLogisticRegression":
         """Take over what was released, in declared units."""

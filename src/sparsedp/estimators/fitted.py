@@ -4,12 +4,13 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sparsedp.data.gate import check_finite, missing_values, numbers, shape_of, unwrapped
+from sparsedp.data.gate.offset import with_offset
 from sparsedp.data.linear_form import LinearForm, linear_form, narrowed
 from sparsedp.data.predict import linear_predictor
 from sparsedp.data.storage import Storage
-from sparsedp.estimators.border import Estimator, Features, Tags
+from sparsedp.estimators.border import Estimator, Features, Tags, Weights
 from sparsedp.estimators.path import ModelPath
-from sparsedp.estimators.raw import raw_values
+from sparsedp.estimators.raw import offset_of, raw_values
 from sparsedp.fit.coefficients import Coefficients
 from sparsedp.privacy import PrivacyRecord
 
@@ -37,8 +38,11 @@ def path_of(estimator: Estimator) -> ModelPath:
     return ModelPath(order, coefs, intercepts, estimator)
 
 
-def margins_of(estimator: Estimator, X: Features) -> np.ndarray:
-    """Margins of shape (n, n_outputs), of clipped features; malformed ones as in the fit."""
+def margins_of(estimator: Estimator, X: Features, offset: Weights | None = None) -> np.ndarray:
+    """Margins of shape (n, n_outputs), of clipped features; malformed ones as in the fit.
+
+    An offset is clipped as in the fit and added.
+    """
     check_is_fitted(estimator)
     values = _values(estimator, X)
     missing = None
@@ -47,7 +51,11 @@ def margins_of(estimator: Estimator, X: Features) -> np.ndarray:
         missing = missing_values(*_declared(estimator), row_norm)
     coef, intercept = np.atleast_2d(estimator.coef_), np.atleast_1d(estimator.intercept_)
     lower, upper = estimator.clip_bounds_
-    return linear_predictor(values, coef, intercept, lower, upper, missing)
+    margins = linear_predictor(values, coef, intercept, lower, upper, missing)
+    if "schema_" in vars(estimator):
+        offset = offset_of(estimator.schema_, X, offset)
+    limits = estimator.privacy_.model.get("offset_bounds")
+    return with_offset(margins, offset, limits, estimator.invalid)
 
 
 def clipped_of(estimator: Estimator) -> dict[str | int, tuple[float, float]]:

@@ -55,6 +55,8 @@ class SparsePoissonRegressor(RegressorMixin, BaseEstimator):
     max_count : float
         Public limit of the counts; required. Larger counts are clipped, and so are predictions. The
         noise grows with it: take the largest count that matters, not the largest possible.
+    offset_bounds : (float, float), optional
+        Public limits of the ``offset`` given to ``fit``; values beyond are clipped.
     n_nonzero : int, optional
         Features to keep; by default ``round(1.5 * sqrt(n_features))``.
     solver : str or Solver
@@ -131,6 +133,7 @@ class SparsePoissonRegressor(RegressorMixin, BaseEstimator):
         bounds: BoundsLike | None = None,
         schema: Schema | None = None,
         max_count: float | None = None,
+        offset_bounds: tuple[float, float] | None = None,
         n_nonzero: int | None = None,
         solver: str | Solver = "pursuit",
         neighbors: Literal["add_remove", "replace_one"] = "add_remove",
@@ -146,6 +149,7 @@ class SparsePoissonRegressor(RegressorMixin, BaseEstimator):
         self.bounds = bounds
         self.schema = schema
         self.max_count = max_count
+        self.offset_bounds = offset_bounds
         self.n_nonzero = n_nonzero
         self.solver = solver
         self.neighbors = neighbors
@@ -162,6 +166,7 @@ class SparsePoissonRegressor(RegressorMixin, BaseEstimator):
         y: Targets = None,
         groups: Groups | None = None,
         sample_weight: Weights | None = None,
+        offset: Weights | None = None,
     ) -> "SparsePoissonRegressor":
         """Fit the model; the only method that sees private records.
 
@@ -179,9 +184,12 @@ class SparsePoissonRegressor(RegressorMixin, BaseEstimator):
             Which part of its ordinary weight each row has, between 0 and 1; more counts 1, so
             divide larger weights by a public constant. Weights that were computed from all records
             (such as their inverse frequencies) would not be private.
+        offset : array of shape (n,), optional
+            Known part of each record's margin, such as the logarithm of its exposure, clipped to
+            ``offset_bounds``; no coefficient is fitted to it.
         """
         settings = Settings.of(self)
-        given = Given(X, y, groups, sample_weight)
+        given = Given(X, y, groups, sample_weight, offset, self.offset_bounds)
         return self._publish(*private_fit(settings, self._problem(given, settings)))
 
     @property
@@ -199,9 +207,13 @@ class SparsePoissonRegressor(RegressorMixin, BaseEstimator):
         """The plain linear model closest to this one within the declared bounds."""
         return linear_form_of(self)
 
-    def predict(self, X: Features) -> np.ndarray:
-        """Expected counts, at most the declared limit."""
-        margins = margins_of(self, X)[:, 0]
+    def predict(self, X: Features, offset: Weights | None = None) -> np.ndarray:
+        """Expected counts, at most the declared limit.
+
+        An ``offset`` for each record is clipped to ``offset_bounds`` and added to the logarithm;
+        without one it is zero (an exposure of 1).
+        """
+        margins = margins_of(self, X, offset)[:, 0]
         limit = self.privacy_.target["upper"]
         return np.exp(np.minimum(margins, np.log(limit)))
 

@@ -75,6 +75,19 @@ def weights_of(schema: Schema, frame: Frame, given: Weights | None) -> Weights |
     return given if schema.weight is None else schema.weights(frame)
 
 
+def offset_of(schema: Schema, frame: Features, given: Weights | None) -> Weights | None:
+    """The known part of each record's margin."""
+    if schema.offset is not None and given is not None:
+        raise ValueError(ALSO_GIVEN.format(what="offset"))
+    return given if schema.offset is None else schema.offsets(frame)
+
+
+def limits_of(schema: Schema, given: tuple[float, float] | None) -> tuple[float, float] | None:
+    """Public limits of the offset."""
+    declared = None if schema.offset is None else (schema.offset.lower, schema.offset.upper)
+    return said_once(given, declared, "offset_bounds")
+
+
 def names_of(estimator: Estimator) -> np.ndarray | None:
     """Names of the columns of ``coef_``; None if they have none."""
     found = vars(estimator)

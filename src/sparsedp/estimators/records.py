@@ -16,7 +16,9 @@ from sparsedp.estimators.border import Estimator, Features, Groups, Targets, Wei
 from sparsedp.estimators.raw import (
     forget_schema,
     groups_of,
+    limits_of,
     note_columns,
+    offset_of,
     schema_for,
     target_cells,
     weights_of,
@@ -36,6 +38,8 @@ class Given:
     y: Targets = None
     groups: Groups | None = None
     sample_weight: Weights | None = None
+    offset: Weights | None = None
+    offset_bounds: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,7 @@ class Records:
     ----------
     X, y
         As they came, but for a y of one column, which is taken out of it; None with blocks.
-    groups, sample_weight
+    groups, sample_weight, offset, offset_bounds
         As they came.
     blocks : RecordBlocks or None
     n_features : int
@@ -63,6 +67,8 @@ class Records:
     groups: Groups | None = None
     sample_weight: Weights | None = None
     bounds: Bounds | None = None
+    offset: Weights | None = None
+    offset_bounds: tuple[float, float] | None = None
 
     @classmethod
     def of(cls, estimator: Estimator, given: Given) -> "Records":
@@ -85,7 +91,17 @@ class Records:
                 del estimator.feature_names_in_  # of an earlier fit
         names = getattr(estimator, "feature_names_in_", None)
         d = estimator.n_features_in_
-        return cls(X, y, blocks, d, names, given.groups, given.sample_weight)
+        return cls(
+            X=X,
+            y=y,
+            blocks=blocks,
+            n_features=d,
+            names=names,
+            groups=given.groups,
+            sample_weight=given.sample_weight,
+            offset=given.offset,
+            offset_bounds=given.offset_bounds,
+        )
 
     @classmethod
     def _encoded(cls, estimator: Estimator, schema: Schema, given: Given) -> "Records":
@@ -102,6 +118,8 @@ class Records:
             groups=groups_of(schema, frame, given.groups),
             sample_weight=weights_of(schema, frame, given.sample_weight),
             bounds=schema.bounds,
+            offset=offset_of(schema, frame, given.offset),
+            offset_bounds=limits_of(schema, given.offset_bounds),
         )
 
     def problem(self, settings: Settings, target: Target, loss: Loss) -> Problem:
@@ -121,7 +139,12 @@ class Records:
                 invalid=settings.invalid,
                 groups=self.groups,
                 sample_weight=self.sample_weight,
+                class_weight=target.class_weight,
+                offset=self.offset,
+                offset_bounds=self.offset_bounds,
             )
+        elif target.class_weight is not None or self.offset is not None:
+            raise ValueError("records in blocks take neither class_weight nor offset yet")
         else:
             data = self.blocks.clip(
                 bounds,

@@ -66,6 +66,8 @@ class Coefficients:
         half_width, center = unit_map.half_width[path.order], unit_map.center[path.order]
         path_coefs = path.weights / half_width[:, None]
         path_intercepts = path.intercepts - np.einsum("kfo,f->ko", path_coefs, center)
+        # What the fit saw in margins and predictions shall not: class weights, middles of offsets.
+        intercept, path_intercepts = intercept - problem.shift, path_intercepts - problem.shift
         found = cls(
             np.ascontiguousarray(coef.T),
             np.atleast_1d(intercept),

@@ -9,7 +9,7 @@ from sparsedp.fit.problem import Problem
 from sparsedp.fit.settings import Settings
 from sparsedp.fit.start import initial_weights
 from sparsedp.fit.warned import warn_caller
-from sparsedp.losses import Loss
+from sparsedp.losses import Logistic, Loss, Poisson
 from sparsedp.privacy import (
     Budget,
     PrivacyRecord,
@@ -19,7 +19,7 @@ from sparsedp.privacy import (
     UnprovenGuarantee,
 )
 from sparsedp.privacy.account.feasibility import TooFewRecords, records_needed, shortage
-from sparsedp.solvers import Solver
+from sparsedp.solvers import FrankWolfe, NoisyGD, Pursuit, Solver
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,35 @@ def planned(settings: Settings, problem: Problem) -> Plan:
     return Plan.of(settings.solver, problem.loss, public)
 
 
+def _check_margins(settings: Settings, problem: Problem) -> None:
+    """Refuse class weights and offsets where nothing takes them up, or where nothing is proven."""
+    if problem.target.class_weight is not None and not settings.fit_intercept:
+        raise ValueError(
+            "class_weight shifts log-odds, which only an intercept can take back: set "
+            "fit_intercept=True, or leave class_weight out"
+        )
+    if problem.data.offset_bounds is None:
+        return
+    if not isinstance(problem.loss, Logistic | Poisson):
+        raise ValueError(
+            "an offset is for counts and for two classes, where a margin has a link: for other "
+            "targets leave it out"
+        )
+    solver = settings.solver
+    # Others start from margins of zero, or bound residuals by weights alone.
+    proven = isinstance(solver, Pursuit) or (
+        isinstance(solver, NoisyGD | FrankWolfe) and solver.calibration == "sound"
+    )
+    if not proven:
+        raise ValueError(
+            "an offset is taken by the solvers 'pursuit', 'noisy_gd' and 'frank_wolfe' (with "
+            f"calibration='sound'), not by {type(solver).__name__} as it is set"
+        )
+
+
 def public_facts(settings: Settings, problem: Problem) -> PublicFacts:
     """What the solver may know; raises if more features are asked for than there are."""
+    _check_margins(settings, problem)
     data, loss = problem.data, problem.loss
     d = data.n_features
     replaced = settings.neighbors == "replace_one" and settings.invalid == "replace"

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Loss
 
@@ -23,6 +25,16 @@ class Target(Protocol):
     @property
     def interval(self) -> tuple[float, float] | None:
         """What [-1, 1] of a margin stands for; None where margins have no unit (log odds)."""
+        ...
+
+    @property
+    def class_weight(self) -> tuple[float, ...] | None:
+        """Public weights of the labels; None where all count the same."""
+        ...
+
+    @property
+    def margin_shift(self) -> np.ndarray | None:
+        """What class weights add to the margins of every record; None for nothing."""
         ...
 
     def declared(self) -> dict[str, object]:
@@ -47,3 +59,14 @@ class Problem:
     data: Dataset
     loss: Loss
     target: Target
+
+    @property
+    def shift(self) -> np.ndarray | float:
+        """How much larger margins are in the fit than for whoever predicts: public.
+
+        By class weights, which shift log odds, and by the middle of an offset's limits, which the
+        gate takes off offsets. Only an intercept can take it up.
+        """
+        shift = self.target.margin_shift
+        center = self.data.offset_center
+        return center if shift is None else shift + center

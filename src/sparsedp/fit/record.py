@@ -113,11 +113,17 @@ def _record(
             "fit_intercept": settings.fit_intercept,
             "from_public_model": public.initial_weights is not None,
             "invalid": settings.invalid,
+            **_offset(problem),
         },
         seeded=seeded,
         notes=(*settings.solver.caveats, *notes),
         versions=dict(versions()),
     )
+
+
+def _offset(problem: Problem) -> dict[str, object]:
+    limits = problem.data.offset_bounds
+    return {} if limits is None else {"offset_bounds": list(limits)}
 
 
 def describe(thing: object) -> dict[str, object]:

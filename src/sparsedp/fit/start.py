@@ -54,6 +54,6 @@ def initial_weights(model: LinearModel | None, problem: Problem) -> np.ndarray |
     if problem.target.interval is not None:
         low, high = problem.target.interval
         coef, intercept = (2 / (high - low) * part for part in (coef, intercept - (high + low) / 2))
-    weights, constant = data.unit_map.from_original(coef.T, intercept)
+    weights, constant = data.unit_map.from_original(coef.T, intercept + problem.shift)
     stacked = np.vstack([weights, constant]) if data.intercept else weights
     return stacked[:, 0] if n_outputs == 1 else stacked

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 
 @dataclass(frozen=True)
 class Classes:
@@ -13,10 +15,13 @@ class Classes:
         In the order of their codes.
     from_data : bool
         Whether they were found in the records, which then are not private.
+    class_weight : tuple of float or None
+        Public weights in the order of the classes, the largest of them 1; None where all are.
     """
 
     classes: tuple[object, ...]
     from_data: bool = False
+    class_weight: tuple[float, ...] | None = None
 
     @property
     def bounds(self) -> None:
@@ -26,9 +31,23 @@ class Classes:
     def interval(self) -> None:
         """Margins are log odds."""
 
+    @property
+    def margin_shift(self) -> np.ndarray | None:
+        """What class weights add to margins: they multiply the odds of classes by their ratio."""
+        if self.class_weight is None:
+            return None
+        logs = np.log(self.class_weight)
+        return logs[1:] - logs[:1] if len(logs) == 2 else logs - logs.mean()
+
     def declared(self) -> dict[str, object]:
         """For the record."""
-        return {"classes": list(self.classes), "classes_from_data": self.from_data}
+        said: dict[str, object] = {
+            "classes": list(self.classes),
+            "classes_from_data": self.from_data,
+        }
+        if self.class_weight is not None:
+            said["class_weight"] = list(self.class_weight)
+        return said
 
 
 @dataclass(frozen=True)
@@ -53,6 +72,14 @@ class Numbers:
     @property
     def classes(self) -> None:
         """There are none."""
+
+    @property
+    def class_weight(self) -> None:
+        """There are no classes."""
+
+    @property
+    def margin_shift(self) -> None:
+        """Margins are as they are."""
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -85,6 +112,14 @@ class Counts:
     @property
     def classes(self) -> None:
         """There are none."""
+
+    @property
+    def class_weight(self) -> None:
+        """There are no classes."""
+
+    @property
+    def margin_shift(self) -> None:
+        """Margins are as they are."""
 
     @property
     def interval(self) -> None:

@@ -32,6 +32,7 @@ class Target(TypedDict, total=False):
     name: str
     classes: list[Label]
     classes_from_data: bool
+    class_weight: list[float]
     lower: float
     upper: float
 
@@ -44,6 +45,7 @@ class Asked(TypedDict):
     fit_intercept: bool
     invalid: NotRequired[str]
     from_public_model: NotRequired[bool]
+    offset_bounds: NotRequired[list[float]]
 
 
 class Charge(TypedDict):

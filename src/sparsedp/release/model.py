@@ -13,8 +13,10 @@ from scipy.special import expit, softmax
 
 from sparsedp.data.files.opened import read_text
 from sparsedp.data.gate import Invalid, missing_values
+from sparsedp.data.gate.offset import with_offset
 from sparsedp.data.linear_form import LinearForm, linear_form
 from sparsedp.data.predict import linear_predictor
+from sparsedp.data.raw import RawColumn
 from sparsedp.data.schema import Schema
 from sparsedp.losses import from_record
 from sparsedp.privacy.record import PrivacyRecord
@@ -204,7 +206,10 @@ class PublishedModel:
         return lower, upper
 
     def decision_function(
-        self, X: TableLike, feature_names: Sequence[str] | None = None
+        self,
+        X: TableLike,
+        feature_names: Sequence[str] | None = None,
+        offset: RawColumn = None,
     ) -> NDArray[np.float64]:
         """Margins: shape (n,), or (n, n_classes) for more than two classes.
 
@@ -216,18 +221,25 @@ class PublishedModel:
             (then only the features that the model uses are needed), else by position.
         feature_names : sequence of str, optional
             Names of the columns of an array.
+        offset : array of shape (n,), optional
+            Known part of each margin, for a model that was fitted with one; zero by default.
         """
         values = self.used.of(X, feature_names)
         coef, (lower, upper) = self._coef(), self._clipped_to()
         missing = missing_values(*self.declared(), self.privacy["bounds"].get("row_norm"))
         margins = linear_predictor(values, coef, np.array(self.intercept), lower, upper, missing)
+        limits = self.privacy["model"].get("offset_bounds")
+        margins = with_offset(margins, offset, limits, self.invalid)
         return margins[:, 0] if margins.shape[1] == 1 else margins
 
     def predict(
-        self, X: TableLike, feature_names: Sequence[str] | None = None
+        self,
+        X: TableLike,
+        feature_names: Sequence[str] | None = None,
+        offset: RawColumn = None,
     ) -> NDArray[np.float64]:
         """The most probable class of each record, or the predicted number."""
-        margins = self.decision_function(X, feature_names)
+        margins = self.decision_function(X, feature_names, offset)
         if self.task == "count":  # logarithms of counts up to the declared limit
             return np.exp(np.minimum(margins, np.log(self.target["upper"])))
         if self.classes is None:
@@ -236,12 +248,15 @@ class PublishedModel:
         return _label_array(self.classes)[codes]
 
     def predict_proba(
-        self, X: TableLike, feature_names: Sequence[str] | None = None
+        self,
+        X: TableLike,
+        feature_names: Sequence[str] | None = None,
+        offset: RawColumn = None,
     ) -> NDArray[np.float64]:
         """Probability of each class, columns in the order of ``classes``."""
         if self.classes is None:
             raise ValueError("this model predicts numbers, not probabilities: use predict")
-        margins = self.decision_function(X, feature_names)
+        margins = self.decision_function(X, feature_names, offset)
         if margins.ndim == 1:
             return np.column_stack([expit(-margins), expit(margins)])
         return softmax(margins, axis=1)

@@ -2,6 +2,7 @@
 
 from typing import cast
 
+from sparsedp.data.gate.offset import LARGEST
 from sparsedp.privacy.neighbors import NEIGHBORS
 from sparsedp.release.checks import (
     are_numbers,
@@ -73,6 +74,14 @@ def checked_target(content: Json) -> Target:
     need(isinstance(target.get("name", ""), str), "the target's name must be text")
     limits = [target.get("lower"), target.get("upper")]
     need(limits == [None, None] or are_numbers(limits, 2), "the target's limits must be numbers")
+    weights = target.get("class_weight")
+    if weights is not None:
+        classes = target.get("classes")
+        n_classes = len(classes) if isinstance(classes, list) else 0
+        need(
+            are_numbers(weights, n_classes) and all(0 < weight <= 1 for weight in weights),
+            "the target's class_weight must give each class a number above 0, up to 1",
+        )
     return cast("Target", target)
 
 
@@ -108,6 +117,11 @@ def _check_described(record: Record) -> None:
     need(
         {"n_features", "n_nonzero", "fit_intercept"} <= set(record["model"]),
         "privacy.model lacks a field",
+    )
+    limits = cast("Json", record["model"].get("offset_bounds", [-1, 1]))
+    need(
+        are_numbers(limits, 2) and -LARGEST <= limits[0] < limits[1] <= LARGEST,
+        "privacy.model.offset_bounds must be two numbers, the lower one first",
     )
     texts = [*record["notes"], *record["versions"].values()]
     need(all(isinstance(text, str) for text in texts), "notes and versions must be texts")

@@ -108,6 +108,21 @@ class BlockedDataset:
         return self._public.weighting
 
     @property
+    def offset_bounds(self) -> tuple[float, float] | None:
+        """The declared limits of offsets."""
+        return self._public.offset_bounds
+
+    @property
+    def offset_center(self) -> float:
+        """What was taken off every offset."""
+        return self._public.offset_center
+
+    @property
+    def offset_limit(self) -> float:
+        """Largest absolute value of an offset."""
+        return self._public.offset_limit
+
+    @property
     def n_columns(self) -> int:
         """Number of columns that solvers see."""
         return self._public.n_columns

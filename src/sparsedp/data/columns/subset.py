@@ -43,6 +43,8 @@ class ColumnSubset:
         Where entries stand in the block, for columns to come. Private.
     weights : ndarray of shape (n,) or None
         How much each record counts in sums, as in `Dataset`. Private.
+    offset : ndarray of shape (n,) or None
+        Known part of each record's margin, as in `Dataset`. Private.
     """
 
     storage: Storage
@@ -53,6 +55,7 @@ class ColumnSubset:
     most_together: int | None = None
     known: index.ColumnIndex | None = None
     weights: Array | None = None
+    offset: Array | None = None
 
     @classmethod
     def of(
@@ -82,13 +85,18 @@ class ColumnSubset:
             block.most_together,
             known,
             block.weights,
+            block.offset,
         )
 
     def margins(self, weights: Array) -> Array:
-        """Multiply by weights (constant + k, K). A record's margins depend on it alone."""
+        """Multiply by weights (constant + k, K) and add the offset, if there is one.
+
+        A record's margins depend on it alone.
+        """
         inside = weights[self.constant :] / self.scale[:, None]
         start = weights[: self.constant].sum(axis=0) - self.shift @ inside
-        return products.times(self.storage, inside, start)
+        margins = products.times(self.storage, inside, start)
+        return margins if self.offset is None else margins + self.offset[:, None]
 
     def gram(self, n_old: int) -> Array:
         """Products of the columns from ``n_old`` on with all columns, summed over records."""

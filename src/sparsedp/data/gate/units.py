@@ -118,6 +118,10 @@ def kept(whole: Whole, shares: Array) -> Whole:
     return np.floor(parts * whole).astype(np.int64)
 
 
+LEAST_CLASS = 1e-6
+"""Of the largest class weight: weights are whole multiples of 2**-30."""
+
+
 def as_weights(whole: Whole) -> Array:
     """Whole weights as numbers: exact."""
     return whole.astype(np.float64) * (1.0 / ONE)
@@ -184,3 +188,21 @@ def class_shares(class_weight: ClassWeight, classes: tuple[Label, ...]) -> Array
     if not fits or not np.isfinite(given).all() or not (given > 0).all():
         raise ValueError("class_weight must give every class a positive number.")
     return np.asarray(given / given.max(), dtype=np.float64)
+
+
+def class_weights(
+    given: ClassWeight | str | None, classes: tuple[Label, ...]
+) -> tuple[float, ...] | None:
+    """What users write for class weights, in the order of the classes, the largest of them 1."""
+    if given is None:
+        return None
+    if isinstance(given, str):
+        raise ValueError(
+            "class_weight must be public: 'balanced' would read class counts off the records. Give "
+            "a table such as class_weight={0: 1, 1: 10}, from knowledge of the subject or from "
+            "counts that were released before"
+        )
+    shares = class_shares(given, classes)
+    if not shares.min() >= LEAST_CLASS:
+        raise ValueError("class_weight must be within a factor of a million of each other.")
+    return tuple(shares.tolist())

@@ -21,6 +21,16 @@ def gradient_sum(data: Dataset, loss: Loss, weights: np.ndarray, bound: float) -
     return data.total(GradientSum(loss, weights, bound))
 
 
+def residual_bound(data: Dataset, loss: Loss, weights: np.ndarray) -> float:
+    """Largest absolute entry of a residual at these weights, whatever the record. Public.
+
+    An offset counts like one more feature, in [-1, 1] and with its limit as the weight.
+    """
+    if data.offset_bounds is None:
+        return loss.residual_bound(weights)
+    return loss.residual_bound(np.append(weights, data.offset_limit))
+
+
 def mean_loss(data: Dataset, loss: Loss, weights: np.ndarray) -> float:
     """Mean loss (private): for non-private references and tests; zero where nothing counts."""
     return float(data.total(LossSum(loss, weights)) / (data.total_weight or 1.0))
@@ -36,7 +46,7 @@ class GradientSum:
 
     def __call__(self, block: Dataset) -> np.ndarray:
         """Over the records of a block."""
-        residual = self.loss.residual(block.matvec(self.weights), block.target)
+        residual = self.loss.residual(block.margins(self.weights), block.target)
         return block.rmatvec(self.loss.clipped(residual, self.bound))
 
 
@@ -49,5 +59,5 @@ class LossSum:
 
     def __call__(self, block: Dataset) -> float:
         """Over the records of a block."""
-        losses = self.loss.value(block.matvec(self.weights), block.target)
+        losses = self.loss.value(block.margins(self.weights), block.target)
         return float(weighed(losses, block.weights).sum())

@@ -94,7 +94,7 @@ class Trial:
         data = self.validation
         if solution.bounds is not None:
             data = data.tightened(solution.bounds)
-        margins = data.matvec(solution.weights)
+        margins = data.margins(solution.weights)
         scores = 1 - squared_error(self.problem.loss, margins, data.target)
         # Weights that are not finite leave some records without a score: they add nothing.
         scores = np.where(scores >= 0, np.minimum(scores, 1), 0)

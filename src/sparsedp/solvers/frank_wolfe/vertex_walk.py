@@ -5,7 +5,7 @@ import numpy as np
 from sparsedp._kernels.walk.records import MOST_ENTRIES, MOST_OUTPUTS
 from sparsedp.data.blocks.blocked import BlockedDataset
 from sparsedp.data.dataset import Dataset
-from sparsedp.data.sums.losses import gradient_sum
+from sparsedp.data.sums.losses import gradient_sum, residual_bound
 from sparsedp.losses import CompiledWalk, Lipschitz, Loss
 from sparsedp.mechanisms import CompactWalk
 from sparsedp.sets import L1Ball
@@ -58,7 +58,7 @@ class VertexWalk:
         """Bound on one record's contribution to any score: features lie in [-1, 1]."""
         if self._bound is not None:
             return self._bound
-        return min(self._loss.residual_bound(self._weights), self._clip)
+        return min(residual_bound(self._data, self._loss, self._weights), self._clip)
 
     def scores(self) -> np.ndarray:
         """How steeply the loss falls toward each positive vertex (private)."""
@@ -108,7 +108,8 @@ class VertexWalk:
     @property
     def _lasting_bound(self) -> float | None:
         """A bound on residuals that holds from the first step to the last, if there is one."""
-        if self._n_taken:
+        # Walks of the kernel and of blocks start from margins of zero, which offsets are not.
+        if self._n_taken or self._data.offset_bounds is not None:
             return None
         if self._bound is not None:
             return self._bound

@@ -56,7 +56,7 @@ class ClippedGradient:
 
     def __call__(self, block: Dataset, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Over the records of a block."""
-        margins = block.matvec(self.weights, self.center)
+        margins = block.margins(self.weights, self.center)
         residual = self.loss.residual(margins, block.target)
         residual, squares = shrink(residual, lengths, self.norm)
         used = column_sums(weighed(squares, block.weights))

@@ -44,7 +44,8 @@ def forward_selection(data: Dataset, loss: Loss, curator: Curator, size: int) ->
     rows = np.concatenate([np.full(int(data.intercept), d), features])
     weights = _newton(data, loss, rows, np.zeros((len(rows), n_outputs)), N_STEPS)
     while len(features) < size:
-        gradient = data.rmatvec(_residual(data, loss, data.columns(rows) @ weights))[:d]
+        margins = _margins(data, data.columns(rows), weights)
+        gradient = data.rmatvec(_residual(data, loss, margins))[:d]
         scores = np.linalg.norm(gradient, axis=1)
         features = np.append(features, curator.select(scores, 1.0, excluded=features))
         rows = np.append(rows, features[-1])
@@ -64,7 +65,7 @@ def _newton(
     ridge = RIDGE * max(data.total_weight, 1)
     value = _objective(data, loss, rows, weights)
     for _ in range(n_steps):
-        margins = columns @ weights
+        margins = _margins(data, columns, weights)
         gradient = columns.T @ weighed(_residual(data, loss, margins), counted)
         curvature = weighed(_curvature(data, loss, margins), counted)
         hessian = np.zeros((n_outputs, size, n_outputs, size))
@@ -96,6 +97,11 @@ def _objective(data: Dataset, loss: Loss, rows: np.ndarray, weights: np.ndarray)
     if data.total_weight == 0:
         return penalty
     return mean_loss(data, loss, full[:, 0] if loss.n_outputs == 1 else full) + penalty
+
+
+def _margins(data: Dataset, columns: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    scores = columns @ weights
+    return scores if data.offset is None else scores + data.offset[:, None]
 
 
 def _residual(data: Dataset, loss: Loss, margins: np.ndarray) -> np.ndarray:

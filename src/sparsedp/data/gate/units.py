@@ -118,7 +118,7 @@ def kept(whole: Whole, shares: Array) -> Whole:
     return np.floor(parts * whole).astype(np.int64)
 
 
-LEAST_CLASS = 1e-6
+LEAST_CLASS = 1e-8
 """Of the largest class weight: weights are whole multiples of 2**-30."""
 
 
@@ -204,5 +204,7 @@ def class_weights(
         )
     shares = class_shares(given, classes)
     if not shares.min() >= LEAST_CLASS:
-        raise ValueError("class_weight must be within a factor of a million of each other.")
+        raise ValueError(
+            "class_weight must be within a factor of 1e8 of each other: smaller ones are zero."
+        )
     return tuple(shares.tolist())

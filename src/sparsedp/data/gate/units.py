@@ -193,7 +193,10 @@ def class_shares(class_weight: ClassWeight, classes: tuple[Label, ...]) -> Array
 def class_weights(
     given: ClassWeight | str | None, classes: tuple[Label, ...]
 ) -> tuple[float, ...] | None:
-    """What users write for class weights, in the order of the classes, the largest of them 1."""
+    """What users write for class weights, in the order of the classes, the largest of them 1.
+
+    None where all are the same: then every record counts 1.
+    """
     if given is None:
         return None
     if isinstance(given, str):
@@ -207,4 +210,4 @@ def class_weights(
         raise ValueError(
             "class_weight must be within a factor of 1e8 of each other: smaller ones are zero."
         )
-    return tuple(shares.tolist())
+    return None if shares.min() == 1 else tuple(shares.tolist())

@@ -39,6 +39,10 @@ def test_weights_cancel_where_the_model_is_saturated(n_classes):
     expected = np.array(expected) / np.sum(expected, axis=1, keepdims=True)
     np.testing.assert_allclose(found, expected, atol=2e-4)
     assert model.privacy_.target["class_weight"] == [w / 20 for w in (1, 20, 5)[:n_classes]]
+    weighted = found * np.array([weight.get(k, 1) for k in range(n_classes)])
+    assert model.predict(np.array([[0.0], [1.0]])).tolist() == weighted.argmax(axis=1).tolist()
+    published = PublishedModel.from_estimator(model)
+    assert (published.predict(X) == model.predict(X)).all()
     part = model.path_.model(1)
     np.testing.assert_allclose(part.predict_proba(X[:9]), model.predict_proba(X[:9]))
 

@@ -149,6 +149,10 @@ def test_a_schema_names_the_column():
     plain = regressor().fit(X, y, offset=offset)
     np.testing.assert_array_equal(model.coef_, plain.coef_)
     np.testing.assert_array_equal(model.predict(frame), plain.predict(X, offset=offset))
+    published = PublishedModel.from_estimator(model)
+    np.testing.assert_array_equal(published.predict(frame), model.predict(frame))
+    with pytest.raises(ValueError, match="none besides"):
+        published.predict(frame, offset=offset)
     with pytest.raises(ValueError, match="leave one out"):
         model.predict(frame, offset=offset)
 

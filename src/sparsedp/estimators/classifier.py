@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from sparsedp.data.gate import vector
 from sparsedp.data.gate.labels import Labels, classes_in, declared_classes, label_array
-from sparsedp.data.gate.units import ClassWeight, class_weights
+from sparsedp.data.gate.units import ClassWeight, class_codes, class_weights
 from sparsedp.data.linear_form import LinearForm
 from sparsedp.data.schema import Schema
 from sparsedp.estimators.border import Features, Groups, Tags, Targets, Weights
@@ -66,9 +66,10 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
         True and "1" are one label.
     class_weight : dict or sequence, optional
         Public weights of the classes, by label or in the order of ``classes``; what is left out of
-        a dict counts 1. They decide how much each record counts, and their effect on log-odds is
-        taken back from ``intercept_``, so that probabilities stay those of the records. Not
-        "balanced", which reads class counts off the records.
+        a dict counts 1. They decide how much each record counts, and ``predict`` multiplies
+        probabilities by them. Their effect on log-odds is taken back from ``intercept_``, so that
+        probabilities stay those of the records. Not "balanced", which reads class counts off the
+        records.
     offset_bounds : (float, float), optional
         Public limits of the ``offset`` given to ``fit``; values beyond are clipped.
     initial_model : fitted linear model, optional
@@ -210,13 +211,15 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
         return margins[:, 0] if margins.shape[1] == 1 else margins
 
     def predict(self, X: Features, offset: Weights | None = None) -> np.ndarray:
-        """The most probable class of each record."""
+        """The most probable class of each record; with class weights, the one of most weight.
+
+        That is the class whose probability times class weight is largest.
+        """
         codes = self._codes(self.decision_function(X, offset))
         return self.classes_[codes]
 
-    @staticmethod
-    def _codes(margins: np.ndarray) -> np.ndarray:
-        return (margins > 0).astype(int) if margins.ndim == 1 else margins.argmax(axis=1)
+    def _codes(self, margins: np.ndarray) -> np.ndarray:
+        return class_codes(margins, self.privacy_.target.get("class_weight"))
 
     def predict_proba(self, X: Features, offset: Weights | None = None) -> np.ndarray:
         """Probability of each class, columns in the order of ``classes_``."""

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sparsedp.data.gate.units import class_shift
+
 
 @dataclass(frozen=True)
 class Classes:
@@ -34,10 +36,7 @@ class Classes:
     @property
     def margin_shift(self) -> np.ndarray | None:
         """What class weights add to margins: they multiply the odds of classes by their ratio."""
-        if self.class_weight is None:
-            return None
-        logs = np.log(self.class_weight)
-        return logs[1:] - logs[:1] if len(logs) == 2 else logs - logs.mean()
+        return None if self.class_weight is None else class_shift(self.class_weight)
 
     def declared(self) -> dict[str, object]:
         """For the record."""

@@ -18,7 +18,7 @@ from sparsedp.data.gate import (
     shape_of,
     unwrapped,
 )
-from sparsedp.data.raw import Label
+from sparsedp.data.raw import Label, RawColumn
 from sparsedp.data.schema import Schema
 from sparsedp.data.schema.frame import names_of
 from sparsedp.data.storage import Storage
@@ -95,6 +95,17 @@ class UsedColumns:
         if self.invalid == "raise":
             check_finite(values, self.names)
         return values
+
+    def offset(self, X: TableLike, names: Sequence[Label] | None, given: RawColumn) -> RawColumn:
+        """What is added to margins: as it was given, or the column that the schema names."""
+        schema = self.schema
+        if schema is None or schema.offset is None or names is not None:
+            return given
+        if not self._is_raw(schema, X):
+            return given
+        if given is not None:
+            raise ValueError("the schema says which column holds the offset: give none besides")
+        return schema.offsets(X)
 
     def _is_raw(self, schema: Schema, X: TableLike) -> bool:
         """Whether a table has the raw columns that the features are made of, by names alone."""

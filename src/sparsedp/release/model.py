@@ -14,6 +14,7 @@ from scipy.special import expit, softmax
 from sparsedp.data.files.opened import read_text
 from sparsedp.data.gate import Invalid, missing_values
 from sparsedp.data.gate.offset import with_offset
+from sparsedp.data.gate.units import class_codes
 from sparsedp.data.linear_form import LinearForm, linear_form
 from sparsedp.data.predict import linear_predictor
 from sparsedp.data.raw import RawColumn
@@ -229,7 +230,8 @@ class PublishedModel:
         missing = missing_values(*self.declared(), self.privacy["bounds"].get("row_norm"))
         margins = linear_predictor(values, coef, np.array(self.intercept), lower, upper, missing)
         limits = self.privacy["model"].get("offset_bounds")
-        margins = with_offset(margins, offset, limits, self.invalid)
+        known = self.used.offset(X, feature_names, offset)
+        margins = with_offset(margins, known, limits, self.invalid)
         return margins[:, 0] if margins.shape[1] == 1 else margins
 
     def predict(
@@ -238,13 +240,16 @@ class PublishedModel:
         feature_names: Sequence[str] | None = None,
         offset: RawColumn = None,
     ) -> NDArray[np.float64]:
-        """The most probable class of each record, or the predicted number."""
+        """The most probable class of each record, or the predicted number.
+
+        Probabilities are multiplied by class weights, where the model was fitted with these.
+        """
         margins = self.decision_function(X, feature_names, offset)
         if self.task == "count":  # logarithms of counts up to the declared limit
             return np.exp(np.minimum(margins, np.log(self.target["upper"])))
         if self.classes is None:
             return margins
-        codes = (margins > 0).astype(int) if margins.ndim == 1 else margins.argmax(axis=1)
+        codes = class_codes(margins, self.target.get("class_weight"))
         return _label_array(self.classes)[codes]
 
     def predict_proba(

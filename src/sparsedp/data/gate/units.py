@@ -211,3 +211,19 @@ def class_weights(
             "class_weight must be within a factor of 1e8 of each other: smaller ones are zero."
         )
     return None if shares.min() == 1 else tuple(shares.tolist())
+
+
+def class_shift(weights: Sequence[float]) -> Array:
+    """What class weights add to margins: they multiply the odds of classes by their ratio.
+
+    One number for two classes, else one for each class.
+    """
+    logs = np.log(np.asarray(weights, dtype=np.float64))
+    return logs[1:] - logs[:1] if len(logs) == 2 else logs - logs.mean()
+
+
+def class_codes(margins: Array, weights: Sequence[float] | None) -> NDArray[np.int64]:
+    """The class whose probability times weight is largest, of margins (n,) or (n, K)."""
+    if weights is not None:
+        margins = margins + class_shift(weights)
+    return (margins > 0).astype(int) if margins.ndim == 1 else margins.argmax(axis=1)

@@ -19,6 +19,11 @@ MUTANTS = [
     _in("units.h", "{0.25, 1.0, 0.70711}", "{0.25, 0.8, 0.70711}"),
     _in("units.h", "{0.25, 1.0, 0.70711}", "{0.25, 1.0, 0.3}"),
     _in("units.h", "#define ONE 16384", "#define ONE 32767"),
+    _in("units.h", "#define BLOCK 512", "#define BLOCK 1024"),
+    _in("units.h", "(int64_t)high * 128 + low", "high * 128 + low"),
+    _in("clocks.h", "s->spare = old, s->squares = squares;", "s->spare = old;"),
+    _in("certificates.h", "    s->squares_origin = s->squares;\n", ""),
+    _in("levels.h", "high >= stride ? high - stride + 1 : 0", "high"),
     _in("units.h", "miss * unit > ONE ? ONE / miss : unit", "unit"),
     _in("records.h", "base && q < p + size", "0 && q < p + size"),
     Mutant(

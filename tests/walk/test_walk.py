@@ -117,6 +117,22 @@ def test_scores_are_those_of_the_reference_to_the_last_bit(name, layout):
     np.testing.assert_array_equal(kernel.scores_along(*setting), reference.scores_along(*setting))
 
 
+@needs_compiler
+@pytest.mark.parametrize("layout", ["sparse", "dense"])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_long_columns_of_the_largest_entries_do_not_overflow(layout, intercept):
+    """Sums are taken in blocks of 512 records, in 32 bits: twice as long they would overflow."""
+    X = np.ones((2051, 4))
+    X[:, 1], X[::2, 2], X[:, 3] = -1.0, -1.0, 1 - 1 / ONE
+    X[1::3, 2] = 0.0
+    case = walks.Case(X, np.ones(2051, dtype=int), intercept=intercept, radius=1e3)
+    setting = case.loss, 1, case.bound, case.radius, case.steps, np.array([1, 0, 2])
+    records = case.records(layout)
+    found = kernel.scores_along(records, *setting)
+    np.testing.assert_array_equal(found, reference.scores_along(records, *setting))
+    assert found[0, 0] == 2051 * ONE**2
+
+
 @pytest.mark.parametrize("name", ["random", "squared", "multinomial", "centered", "small bound"])
 def test_scores_are_those_of_plain_floating_point(name):
     """Up to rounding: half a unit of 2^-14 in each entry and derivative, and single precision."""

@@ -79,11 +79,12 @@ static void prepare(walk_t *s) {
     build(s, s->horizon);
 }
 
-/* After a step that computed all scores because lazy steps did not pay: not at once again. */
+/* After a step that computed all scores because lazy steps did not pay: another try, then, if that does
+   not pay either, not at once again. */
 static void back_off(walk_t *s) {
     if (!s->all) s->failures = 0;
     if (s->mode != AUTO || !s->gave_up) return;
-    int64_t longest = 1LL << (s->failures < 9 ? s->failures : 9), quarter = 1 + s->t / 4;
+    int64_t longest = (1LL << (s->failures < 9 ? s->failures : 9)) - 1, quarter = 1 + s->t / 4;
     s->failures++;
     s->all_until = s->t + 1 + (quarter < longest ? quarter : longest);
 }

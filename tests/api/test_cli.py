@@ -17,7 +17,8 @@ from sklearn import metrics
 
 from sparsedp import Ledger
 from sparsedp.cli import VERBS, main
-from sparsedp.cli.declared.declaration import Declaration
+from sparsedp.cli.declared.declared import Declared
+from sparsedp.cli.declared.given import Said
 from sparsedp.cli.declared.solver import build_solver
 from sparsedp.release import PublishedModel
 from sparsedp.solvers import BY_NAME, FrankWolfe, Sparsifier
@@ -137,9 +138,10 @@ def test_from_init_to_report(folder):
     ]
     model = PublishedModel.load("m")
     assert model.target["name"] == "buys"
-    assert model.categories == {"color": ("red", "green", "blue")}
+    assert model.schema.features["color"].categories == ("red", "green", "blue")
     page = Path("m/report.html").read_text(encoding="utf-8")
-    assert "<code>color=red</code>" in page  # how X names categories in Python
+    assert "one of red, green, blue" in page
+    assert "raw table" in page  # what X is in Python
     output = run("predict", "m", "people.csv").stdout
     rows = list(csv.DictReader(io.StringIO(output)))
     assert list(rows[0]) == ["prediction", "probability of no", "probability of yes"]
@@ -166,20 +168,22 @@ def test_from_init_to_report(folder):
 
 
 def test_init_asks_for_what_fit_needs(folder):
-    Path("bounds.toml").unlink()
     run("init", "people.csv", "--target", "buys")
-    text = Path("bounds.toml").read_text()
+    text = Path("schema.toml").read_text()
     assert 'column = "buys"' in text
     assert '# [features."name, full"]' in text
     assert "person 1" not in text
     assert "exists" in refused("init", "people.csv")
     run("init", "people.csv", "--force")
     assert "no column 'nope'" in refused("init", "people.csv", "--target", "nope", "--force")
-    columns = ("--bounds", "bounds.toml", "--target", "buys")
+    columns = ("--schema", "schema.toml", "--target", "buys")
+    # Who is protected comes first.
+    assert "say who is protected" in refused("fit", "people.csv", *columns, *PRIVACY)
+    columns += ("--unit", "row")
     assert "labels" in refused("fit", "people.csv", *columns, *PRIVACY)
     sentence = refused("fit", "people.csv", *columns, "--classes", "no,yes", *PRIVACY)
     assert "'age'" in sentence
-    assert "fill" in sentence
+    assert "[features.NAME]" in sentence
     assert not Path("model").exists()
 
 
@@ -366,11 +370,11 @@ REFUSALS = {
     ),
     "one class": (
         ("fit", "u.csv", "--bounds", "1", "--target", "one", "--classes", "3", *PRIVACY),
-        "at least two distinct labels",
+        "at least two labels",
     ),
     "undeclared class": (
-        ("fit", "u.csv", "--bounds", "1", "--target", "y", "--classes", "5,6", *PRIVACY),
-        "declared classes",
+        ("fit", "u.csv", "--bounds", "1", "--target", "y", "--classes", "5,6", *PRIVACY, "--quiet"),
+        "column 'y': a declared value never occurs",
     ),
     "regression without limits": (
         ("fit", "u.csv", "--bounds", "1", "--target", "y", "--task", "regression", *PRIVACY),
@@ -414,13 +418,13 @@ def test_bad_input_gets_one_sentence(name, folder):
 
 BAD_BOUNDS = {
     "[bounds\n": "not a TOML file",
-    "[bounds]\nlow = 1": "knows lower",
-    '[target]\nclasses = ["a", "b"]\nlower = 1': "either classes",
+    "[bounds]\nlow = 1": "[bounds]",
+    "[bound]\nlower = 1": "bounds",
+    '[target]\nclasses = ["a", "b"]\nlower = 1': "one of classes",
     "[target]\nlower = 1": "both lower and upper",
-    "[target]\nclasses = [true, false]": "as the file has it",
-    '[features.age]\ncategories = ["a"]\nlower = 1': "no limits",
+    '[features.age]\ncategories = ["a"]\nlower = 1': "[features.age]",
     '[target]\nclasses = ["a", "b"]\n[bounds]\nlower = 0\nupper = 1\n[features.nope]\nlower = 0': (
-        "no such feature"
+        "no column 'nope'"
     ),
 }
 
@@ -447,16 +451,40 @@ def test_values_of_a_target_are_not_published_as_labels(kind, folder):
     assert not Path("model").exists()
 
 
-def test_bounds_files_round_trip(tmp_path):
-    path = tmp_path / "bounds.toml"
+NOTHING_SAID: Said = {
+    "target": None,
+    "classes": None,
+    "target_bounds": None,
+    "task": None,
+    "drop": (),
+    "person": None,
+    "unit": None,
+}
+
+
+def test_the_command_line_goes_before_the_file(tmp_path):
+    path = tmp_path / "schema.toml"
     path.write_text(BOUNDS + '\n[features."a \\"quoted\\" name\\u007f"]\nlower = -0.5\n')
-    declared = Declaration.from_toml(path)
+    declared = Declared.read(str(path), NOTHING_SAID)
     again = tmp_path / "again.toml"
-    again.write_text(declared.to_toml())
-    assert Declaration.from_toml(again) == Declaration(**{**vars(declared), "where": str(again)})
-    bounds = declared.bounds(["age", "color=red", "u", 'a "quoted" name\x7f'])
-    assert bounds.lower == (0, 0, -1, -0.5)
-    assert bounds.upper == (100, 1, 1, 1)
+    again.write_text(declared.to_toml(None))
+    assert Declared.read(str(again), NOTHING_SAID).schema == declared.schema
+    assert declared.task == "classification"
+    assert declared.target == "buys"
+    said: Said = {
+        **NOTHING_SAID,
+        "target": "age",
+        "target_bounds": "0,9",
+        "task": "count",
+        "drop": ("color",),
+        "person": "u",
+    }
+    other = Declared.read(str(path), said)
+    assert (other.task, other.target) == ("count", "age")
+    schema = other.completed(["age", "color", "name, full", "u", 'a "quoted" name\x7f'])
+    assert schema.columns == ('a "quoted" name\x7f',)
+    assert schema.target.max_count == 9
+    assert schema.person.column == "u"
 
 
 def test_regression(folder):

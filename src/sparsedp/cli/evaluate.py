@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sparsedp.cli.options import existing, format_option, json_option, limit_option
+from sparsedp.cli.options import existing, json_option, limit_option, source, table_options
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from sparsedp.data.files.location import Location
     from sparsedp.release import PublishedModel
     from sparsedp.release.columns import TableLike
 
@@ -22,38 +23,41 @@ NOTE = (
 
 @click.command("evaluate")
 @click.argument("model", type=existing)
-@click.argument("data", type=existing)
+@click.argument("data", type=source)
 @click.option("--target", metavar="COLUMN", help="The column with the truth.")
-@format_option()
+@table_options()
 @limit_option()
 @json_option()
 def command(
-    model: Path, data: Path, target: str | None, file_format: str | None, as_json: bool
+    model: Path,
+    data: "Location",
+    target: str | None,
+    file_format: str | None,
+    delimiter: str | None,
+    encoding: str,
+    sheet: str | None,
+    as_json: bool,
 ) -> None:
     """Score MODEL on the labeled records in DATA.
 
     Compares with the null model, which knows only how often each class occurs in DATA, or the mean
     of its target. The scores are exact and not private.
     """
-    from sparsedp.cli.declared.records import known_format, read_for_model
+    from sparsedp.cli.declared.records import records_to_score
+    from sparsedp.cli.declared.source import Source
     from sparsedp.cli.show import echo_json, echo_wrapped, table_lines
     from sparsedp.release import PublishedModel
 
     published = PublishedModel.load(model)
-    if known_format(data, file_format) not in ("libsvm", "npz"):
-        target = target or published.target.get("name")
-        if target is None:
-            raise ValueError("which column holds the truth? Give --target")
-    table = read_for_model(data, published, file_format, target)
-    if table.y is None:
-        raise ValueError(f"{data} has no target to compare with: give --target")
-    metrics = scores(published, table.X, table.y, table.feature_names)
+    records = Source(data, file_format, delimiter, encoding, sheet)
+    X, y, names = records_to_score(records, published, target)
+    metrics = scores(published, X, y, names)
     if as_json:
-        echo_json({"data": data.name, "n_records": len(table.y), "metrics": metrics, "note": NOTE})
+        echo_json({"data": data.name, "n_records": len(y), "metrics": metrics, "note": NOTE})
         return
     rows = [["", "model", "null"]]
     rows += [[name, f"{row['model']:.4f}", f"{row['null']:.4f}"] for name, row in metrics.items()]
-    click.echo(f"{data.name}, {len(table.y)} records")
+    click.echo(f"{data.name}, {len(y)} records")
     for line in table_lines(rows):
         click.echo(line)
     echo_wrapped(f"These numbers are {NOTE}.")

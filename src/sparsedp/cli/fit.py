@@ -2,53 +2,44 @@
 
 import sys
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 import click
 
 from sparsedp.cli import Stopped
-from sparsedp.cli.declared.given import Given
+from sparsedp.cli.declared.given import Given, said
 from sparsedp.cli.folder.runfile import check_named, run_text, use_config
 from sparsedp.cli.options import (
     anywhere,
     existing,
-    format_option,
     json_option,
     limit_option,
     privacy_options,
+    schema_options,
     solver_options,
+    source,
+    table_options,
 )
 
 if TYPE_CHECKING:
-    from sparsedp.cli.declared.declaration import Declaration
+    from sparsedp.cli.declared.declared import Declared
     from sparsedp.cli.folder.output import Output
-    from sparsedp.data.blocks.blocks import RecordBlocks
-    from sparsedp.data.bounds import Bounds
-    from sparsedp.data.files.readers import Table
     from sparsedp.estimators import (
         SparseLinearRegression,
         SparseLogisticRegression,
         SparsePoissonRegressor,
     )
+    from sparsedp.estimators.border import Features, Targets
     from sparsedp.privacy import Ledger
     from sparsedp.release import PublishedModel
 
 
 @click.command("fit")
-@click.argument("data", type=existing, required=False)
-@click.option("--target", metavar="COLUMN", help="The column to predict.")
-@click.option(
-    "--bounds",
-    metavar="BOUNDS",
-    help='Public limits of the features: a bounds file (see init), "0,1", or "1.0" for |x| <= 1.',
-)
+@click.argument("data", type=source, required=False)
+@schema_options()
 @privacy_options(required=False)
-@click.option(
-    "--task",
-    type=click.Choice(("classification", "regression", "count")),
-    help="By default what was declared: classes, or limits of a number. Counts have limits 0,MAX.",
-)
 @click.option(
     "--loss",
     type=click.Choice(("squared", "huber")),
@@ -56,18 +47,15 @@ if TYPE_CHECKING:
     show_default=True,
     help="Of a regression; huber for targets with heavy tails.",
 )
-@click.option("--classes", metavar="A,B,...", help="The label set; this or limits are needed.")
-@click.option("--target-bounds", metavar="LOW,HIGH", help="Limits of a target that is a number.")
 @solver_options()
 @click.option("--intercept/--no-intercept", default=True, help="Fit a constant term.")
-@click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; may repeat.")
 @click.option("--n-features", type=click.IntRange(min=1), help="Of a LIBSVM file.")
 @click.option(
     "--in-blocks",
     is_flag=True,
-    help="Read Parquet (a file, or a folder of files) by row groups: need not fit in memory.",
+    help="Read Parquet, CSV or JSON lines block by block: records need not fit in memory.",
 )
-@format_option()
+@table_options()
 @limit_option()
 @click.option(
     "--invalid",
@@ -75,6 +63,13 @@ if TYPE_CHECKING:
     default="raise",
     show_default=True,
     help="Malformed records: stop, or replace them by public values.",
+)
+@click.option("--check", is_flag=True, help="Only see how the records fit the schema; no charge.")
+@click.option("--quiet", is_flag=True, help="Do not show how the records fit the schema.")
+@click.option(
+    "--allow-unmatched",
+    is_flag=True,
+    help="Fit although a declared value never occurs while undeclared ones do.",
 )
 @click.option("--ledger", type=anywhere, help="The budget that this fit is charged to.")
 @click.option("--ledger-epsilon", type=float, help="Budget of a new ledger.")
@@ -101,6 +96,7 @@ def command(
     output: Path,
     force: bool,
     resume: bool,
+    check: bool,
     as_json: bool,
     **given: Unpack[Given],
 ) -> None:
@@ -109,6 +105,9 @@ def command(
     The folder holds model.json (coefficients and privacy record), report.html (for whoever must
     approve it) and run.toml (all settings, for --config). Nothing else about the records leaves:
     neither their number nor how well the model fits them.
+
+    Before anything is charged, whoever holds the records may see on standard error how many cells
+    of a column are not as declared. That is private, and stored nowhere.
     """
     from sparsedp.cli.folder import keep
     from sparsedp.cli.folder.output import Output
@@ -118,8 +117,12 @@ def command(
     if resume:
         with accounted(folder, None):
             model = keep.resume(folder, force=force)
+    elif check:
+        _check_given(given, ("schema",))
+        _only_look(given)
+        return
     else:
-        _check_given(given)
+        _check_given(given, ("schema", "epsilon", "delta"))
         check_named(ctx, given["ledger"])
         folder.check(force=force)
         try:
@@ -129,54 +132,61 @@ def command(
     _show(model, output, as_json=as_json)
 
 
-def _check_given(given: Given) -> None:
+def _check_given(given: Given, needed: Sequence[str]) -> None:
     """What only --resume can do without."""
     if given["data"] is None:
         raise click.UsageError("Missing argument 'DATA'.")
-    for name in ("bounds", "epsilon", "delta"):
-        if given[name] is None:
-            raise click.UsageError(f"Missing option '--{name}'.")
+    for name in needed:
+        if dict(given)[name] is None:
+            also = " (or '--bounds')" if name == "schema" else ""
+            raise click.UsageError(f"Missing option '--{name}'{also}.")
+
+
+def _only_look(given: Given) -> None:
+    """Show the holder how the records fit the schema; nothing is charged or written."""
+    from sparsedp.cli.declared.declared import Declared
+    from sparsedp.cli.declared.holder import look, refuse_misspelled, tell
+    from sparsedp.cli.declared.records import open_for_fit
+    from sparsedp.cli.declared.source import Source
+
+    records = Source.given(given)
+    if records.matrix is not None:
+        raise ValueError(f"{records}: a matrix of numbers has no schema to compare with")
+    opened, schema = open_for_fit(records, Declared.read(given["schema"], said(given)))
+    found = look(schema, opened.blocks())
+    tell(found)
+    if not given["allow_unmatched"]:
+        refuse_misspelled(found)
+    click.echo("All else fits the schema. Nothing was charged.", err=True)
 
 
 def _fit(folder: "Output", given: Given, *, force: bool, shown: bool) -> "PublishedModel":
     """Read, prepare the folder, charge and fit, store, put in place: in this order."""
-    from sparsedp.cli.declared.declaration import Declaration
-    from sparsedp.cli.declared.records import blocks_for_fit, read_for_fit
+    from sparsedp.cli.declared.declared import Declared
+    from sparsedp.cli.declared.records import records_for_fit
     from sparsedp.cli.declared.solver import build_solver
     from sparsedp.cli.folder.keep import keep, place
     from sparsedp.cli.folder.output import model_size
     from sparsedp.cli.folder.stopping import accounted, uninterrupted
     from sparsedp.release import PublishedModel
 
-    declared = Declaration.read(given["bounds"]).overridden(
-        target=given["target"],
-        classes=given["classes"],
-        target_bounds=given["target_bounds"],
-        drop=given["drop"],
-    )
-    task = declared.task(given["task"])
+    declared = Declared.read(given["schema"], said(given))
     solver = build_solver(given["solver"], given["settings"], given["calibration"])
+    estimator = _estimator(declared, given)
     ledger = _open_ledger(given)
-    records = None
-    if given["in_blocks"]:
-        table, limits, records = blocks_for_fit(given["data"], declared)
-    else:
-        table, limits = read_for_fit(
-            given["data"], declared, given["file_format"], given["n_features"], given["invalid"]
-        )
-    estimator = _estimator(task, declared, given, limits)
-    estimator.set_params(solver=solver, ledger=ledger, verbose=shown)
-    size = model_size(table.feature_names, table.X.shape[1], len(declared.classes or ()))
+    records = records_for_fit(given, declared)
+    estimator.set_params(solver=solver, ledger=ledger, verbose=shown, **records.promised)
+    text = run_text(given, declared, records.schema)
+    size = model_size(records.names, records.n_features, declared.n_outputs) + 4 * len(text)
     where = None if ledger is None else ledger.path
-    folder.prepare(run_text(given, task, declared), size, ledger=where, force=force)
+    folder.prepare(text, size, ledger=where, force=force)
     with accounted(folder, ledger):
-        _fit_loudly(estimator, table, records)
+        _fit_loudly(estimator, records.X, records.y)
         with uninterrupted():
             model = PublishedModel.from_estimator(
                 estimator,
-                feature_names=table.feature_names,
-                target_name=table.target_name,
-                categories=declared.categories,
+                feature_names=records.names,
+                target_name=records.target_name,
             )
             keep(folder, model, ledger)
         place(folder, model, force=force)
@@ -224,7 +234,7 @@ def _open_ledger(given: Given) -> "Ledger | None":
 
 
 def _estimator(
-    task: str, declared: "Declaration", given: Given, bounds: "Bounds"
+    declared: "Declared", given: Given
 ) -> "SparseLinearRegression | SparseLogisticRegression | SparsePoissonRegressor":
     from sparsedp.estimators import (
         SparseLinearRegression,
@@ -232,19 +242,19 @@ def _estimator(
         SparsePoissonRegressor,
     )
 
-    if task != "regression" and given.get("loss", "squared") != "squared":
-        raise ValueError(f"--loss {given['loss']} is for a regression, and this is a {task}")
+    target, task, loss = declared.schema.target, declared.task, given.get("loss", "squared")
+    assert target is not None
+    if task != "regression" and loss != "squared":
+        raise ValueError(f"--loss {loss} is for a regression, and this is a {task}")
     if task == "count":
-        estimator = SparsePoissonRegressor(max_count=declared.largest_count())
+        estimator = SparsePoissonRegressor(max_count=target.max_count)
     elif task == "regression":
-        loss = given.get("loss", "squared")
-        estimator = SparseLinearRegression(target_bounds=declared.target_bounds, loss=loss)
+        estimator = SparseLinearRegression(target_bounds=target.bounds, loss=loss)
     else:
-        estimator = SparseLogisticRegression(classes=declared.classes)
+        estimator = SparseLogisticRegression(classes=target.classes)
     return estimator.set_params(
         epsilon=given["epsilon"],
         delta=given["delta"],
-        bounds=bounds,
         n_nonzero=given["n_nonzero"],
         neighbors=given["neighbors"],
         fit_intercept=given["intercept"],
@@ -255,16 +265,14 @@ def _estimator(
 
 def _fit_loudly(
     estimator: "SparseLinearRegression | SparseLogisticRegression | SparsePoissonRegressor",
-    table: "Table",
-    records: "RecordBlocks | None",
+    X: "Features",
+    y: "Targets",
 ) -> None:
     """Fit; warnings become one line each on stderr."""
     from sparsedp.privacy import UnprovenGuarantee
 
-    if table.y is None and records is None:
-        raise ValueError("the data have no target: give --target")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default", UnprovenGuarantee)
-        estimator.fit(table.X if records is None else records, table.y)
+        estimator.fit(X, y)
     for warning in caught:
         click.secho(f"Warning: {warning.message}", fg="red", err=True)

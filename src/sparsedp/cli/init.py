@@ -1,83 +1,103 @@
-"""``sparsedp init``: a bounds file to fill in."""
+"""``sparsedp init``: a schema file to fill in."""
 
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from sparsedp.cli.options import anywhere, existing, format_option, limit_option
+from sparsedp.cli.options import anywhere, existing, limit_option, source, table_options
 
-HEAD = """\
-# Public promises about the records in {name}, to be filled in.
-#
-# These numbers set the noise and are published with the model. Take them from knowledge of the
-# domain (an age is at most 120), NEVER from the records themselves: a limit that was read off the
-# data reveals the most extreme person in it. Values beyond the limits are clipped.
-"""
+if TYPE_CHECKING:
+    from sparsedp.cli.declared.source import Source
+    from sparsedp.data.files.location import Location
 
-TARGET = """
-[target]
-{column}
-# Required: either the label set (as the file writes it) ...
-# classes = ["no", "yes"]
-# ... or, for a number, its limits:
-# lower = ?
-# upper = ?
-"""
-
-BOUNDS = """
-# For every feature that has no table of its own.
-[bounds]
-# lower = ?
-# upper = ?
-"""
-
-FEATURES = """
-# Single features: uncomment the table and
-#   give a number its limits                              lower = 0, upper = 120
-#   give text its values, each becomes a 0/1 feature      categories = ["red", "green"]
-#   or leave the column out                               drop = true
-"""
-
-FEATURE = """
-# [features.{name}]
-# lower = ?
-# upper = ?
-"""
+QUESTION = (
+    "Whose data are protected? The column that says whose a row is, or 'row' if every row is "
+    "somebody else's"
+)
 
 
 @click.command("init")
-@click.argument("data", type=existing)
+@click.argument("data", type=source)
 @click.option("--target", metavar="COLUMN", help="The column to predict.")
-@format_option()
+@click.option("--person", metavar="COLUMN", help="The column that says whose a row is.")
+@click.option(
+    "--unit", type=click.Choice(("row",)), help="Protect single rows: each is somebody else's."
+)
+@click.option(
+    "--codebook",
+    type=existing,
+    help="Public CSV or JSON: name, kind, lower, upper, categories of columns.",
+)
+@click.option("--columns", metavar="A,B,...", help="Names of the columns of JSON lines.")
+@table_options()
 @limit_option()
 @click.option(
-    "-o", "--output", type=anywhere, default=Path("bounds.toml"), show_default=True, help="File."
+    "-o", "--output", type=anywhere, default=Path("schema.toml"), show_default=True, help="File."
 )
 @click.option("--force", is_flag=True, help="Overwrite the file.")
 def command(
-    data: Path, target: str | None, file_format: str | None, output: Path, force: bool
+    data: "Location",
+    target: str | None,
+    person: str | None,
+    unit: str | None,
+    codebook: Path | None,
+    columns: str | None,
+    file_format: str | None,
+    delimiter: str | None,
+    encoding: str,
+    sheet: str | None,
+    output: Path,
+    force: bool,
 ) -> None:
-    """Write a bounds file for DATA, to be filled in.
+    """Write a schema for DATA, to be filled in.
 
     Reads the names of the columns and no record.
     """
-    from sparsedp.cli.declared.declaration import toml
-    from sparsedp.cli.declared.records import known_format
-    from sparsedp.data.files.readers import read_header
+    from sparsedp.cli.declared.codebook import read_codebook
+    from sparsedp.cli.declared.source import Source
+    from sparsedp.cli.declared.template import template
+    from sparsedp.data.schema.tables import quoted
 
     if output.exists() and not force:
         raise ValueError(f"{output} exists: choose another name by -o, or --force")
-    names: list[str] = []
-    kind = known_format(data, file_format)
-    if kind not in ("libsvm", "npz"):
-        names = read_header(data, format=kind)
-    if target is not None and names and target not in names:
-        raise ValueError(f"{data} has no column {target!r}; it has {', '.join(names[:12])}")
-    column = f"column = {toml(target)}" if target is not None else '# column = "..."'
-    text = HEAD.format(name=data.name) + TARGET.format(column=column) + BOUNDS
-    text += FEATURES if names else ""
-    text += "".join(FEATURE.format(name=toml(name)) for name in names if name != target)
+    if person is not None and unit is not None:
+        raise ValueError("--person says whose a row is, --unit row that there is no such column")
+    book = {} if codebook is None else read_codebook(codebook)
+    given = columns.split(",") if columns is not None else list(book) or None
+    records = Source(data, file_format, delimiter, encoding, sheet)
+    names = [] if records.matrix else _names(records, given)
+    if person is None and unit is None and names and _is_terminal(data):
+        person, unit = _ask(names)
+    for column in (target, person):
+        if column is not None and names and column not in names:
+            raise ValueError(f"{data} has no column {column!r}; it has {', '.join(names[:12])}")
+    text = template(data.name, names, target=target, person=person, unit=unit, book=book)
     output.write_text(text, encoding="utf-8")
     click.echo(f"Wrote {output} for {len(names)} columns." if names else f"Wrote {output}.")
-    click.echo("Fill in the limits from what you know about the domain, not from the data; then:")
-    click.echo(f"  sparsedp fit {data} --bounds {output} --epsilon 1 --delta 1e-6")
+    unknown = [name for name in book if name not in names]
+    if unknown:
+        click.echo(f"Of the code book, {len(unknown)} entries are no columns of these data.")
+    if person is None and unit is None:
+        click.echo("Say in it who is protected: people by the column of an id, or single rows.")
+    click.echo("Fill in what you know about the domain or find in a code book, not in the data:")
+    click.echo(f"  {', '.join(quoted(name) for name in names if name not in book)[:200] or '-'}")
+    click.echo("Then:")
+    click.echo(f"  sparsedp fit {data} --schema {output} --epsilon 1 --delta 1e-6")
+
+
+def _names(records: "Source", given: list[str] | None) -> list[str]:
+    """Names of the columns: by the header, or as given where there is none."""
+    return list(records.table(None if records.has_header else given).names)
+
+
+def _is_terminal(data: "Location") -> bool:
+    """Whether somebody is there to answer."""
+    return data.kind != "stream" and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _ask(names: list[str]) -> tuple[str | None, str | None]:
+    """The unit of protection, from whoever sits at the terminal."""
+    answer = click.prompt(QUESTION, type=click.Choice(["row", *names]), show_choices=False)
+    return (None, "row") if answer == "row" else (answer, None)

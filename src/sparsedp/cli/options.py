@@ -6,7 +6,7 @@ from typing import TypeAlias, TypeVar
 
 import click
 
-FORMATS = ("csv", "tsv", "libsvm", "npz", "parquet")
+FORMATS = ("csv", "tsv", "parquet", "arrow", "excel", "jsonl", "libsvm", "npz")
 
 Verb = TypeVar("Verb", bound=Callable[..., object])
 Decorator: TypeAlias = Callable[[Verb], Verb]
@@ -16,6 +16,28 @@ calibrations = click.Choice(("sound", "published"))
 
 existing = click.Path(exists=True, path_type=Path)
 anywhere = click.Path(path_type=Path)
+
+
+class _Source(click.ParamType):
+    """Where records are; what is wrong with it is said without showing it."""
+
+    name = "source"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> object:
+        """Look whether a file is there; nothing is read."""
+        from sparsedp.data.files.location import Location
+
+        if isinstance(value, Location):
+            return value
+        location = Location.of(str(value))
+        if location.path is not None and not location.path.exists():
+            self.fail(f"{str(location.path)!r} does not exist.", param, ctx)
+        return location
+
+
+source = _Source()
 
 
 def json_option() -> Decorator[Verb]:
@@ -48,13 +70,24 @@ def limit_option() -> Decorator[Verb]:
     )
 
 
-def format_option() -> Decorator[Verb]:
-    """--format"""
-    return click.option(
-        "--format",
-        "file_format",
-        type=click.Choice(FORMATS),
-        help="Format of DATA, if its name does not tell.",
+def table_options() -> Decorator[Verb]:
+    """--format, --delimiter, --encoding and --sheet"""
+    return _together(
+        click.option(
+            "--format",
+            "file_format",
+            type=click.Choice(FORMATS),
+            help="Format of DATA, if its name does not tell.",
+        ),
+        click.option("--delimiter", help="Of CSV, if the header does not tell."),
+        click.option(
+            "--encoding",
+            type=click.Choice(("utf-8", "latin-1", "cp1252")),
+            default="utf-8",
+            show_default=True,
+            help="Of text.",
+        ),
+        click.option("--sheet", metavar="NAME", help="Of an Excel file; by default the first."),
     )
 
 
@@ -80,6 +113,38 @@ def privacy_options(required: bool = True) -> Decorator[Verb]:
             default="add_remove",
             show_default=True,
             help="What the guarantee compares: a record more or less, or a record changed.",
+        ),
+    )
+
+
+def schema_options() -> Decorator[Verb]:
+    """--schema (--bounds) and what goes before the file"""
+    return _together(
+        click.option(
+            "--schema",
+            "--bounds",
+            "schema",
+            metavar="SCHEMA",
+            help='What is promised: a schema file (see init), or "0,1" for limits of all features.',
+        ),
+        click.option("--target", metavar="COLUMN", help="The column to predict."),
+        click.option(
+            "--task",
+            type=click.Choice(("classification", "regression", "count")),
+            help="By default what was declared: classes, or limits. Counts have limits 0,MAX.",
+        ),
+        click.option(
+            "--classes", metavar="A,B,...", help="The label set; this or limits are needed."
+        ),
+        click.option(
+            "--target-bounds", metavar="LOW,HIGH", help="Limits of a target that is a number."
+        ),
+        click.option("--person", metavar="COLUMN", help="The column that says whose a row is."),
+        click.option(
+            "--unit", type=click.Choice(("row",)), help="Protect rows: each is somebody else's."
+        ),
+        click.option(
+            "--drop", multiple=True, metavar="COLUMN", help="Leave a column out; may repeat."
         ),
     )
 

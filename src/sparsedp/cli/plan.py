@@ -2,13 +2,25 @@
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from sparsedp.cli.options import json_option, privacy_options, solver_options
+from sparsedp.cli.options import (
+    json_option,
+    limit_option,
+    privacy_options,
+    schema_options,
+    solver_options,
+    source,
+    table_options,
+)
 
 if TYPE_CHECKING:
+    from sparsedp.cli.declared.given import Said
+    from sparsedp.cli.declared.source import Source
+    from sparsedp.data.files.location import Location
     from sparsedp.privacy import Budget, Neighbors, PublicFacts
     from sparsedp.privacy.plain import Parsed
 
@@ -17,35 +29,47 @@ LAPLACE_DEVIATION = math.sqrt(2)
 
 
 @click.command("plan")
+@click.argument("data", type=source, required=False)
 @privacy_options()
-@click.option(
-    "--n-features", type=click.IntRange(min=1), required=True, help="Features of the data."
-)
+@click.option("--n-features", type=click.IntRange(min=1), help="Features of the data.")
+@schema_options()
 @solver_options()
+@table_options()
+@limit_option()
 @json_option()
 def command(
+    data: "Location | None",
     epsilon: float,
     delta: float,
     neighbors: "Neighbors",
-    n_features: int,
+    n_features: int | None,
     n_nonzero: int | None,
     solver: str,
     settings: tuple[str, ...],
     calibration: str,
     as_json: bool,
+    schema: str | None,
+    file_format: str | None,
+    delimiter: str | None,
+    encoding: str,
+    sheet: str | None,
+    **said: Unpack["Said"],
 ) -> None:
     """Show what a fit will release, how noisy, at which cost.
 
-    Needs no data: the plan depends on public settings only.
+    Needs no data: the plan depends on public settings only. With a schema whose [bounds] speak for
+    columns that it does not name, DATA tell their names; no record is read.
     """
     from sparsedp.cli.declared.solver import build_solver, described
+    from sparsedp.cli.declared.source import Source
     from sparsedp.cli.show import echo_json
-    from sparsedp.privacy import Budget, PublicFacts
+    from sparsedp.privacy import Budget
     from sparsedp.privacy.account.feasibility import records_needed
     from sparsedp.release.card import call_text
 
-    default = min(n_features, max(1, round(1.5 * math.sqrt(n_features))))
-    public = PublicFacts(n_features=n_features, n_nonzero=n_nonzero or default, neighbors=neighbors)
+    records = None if data is None else Source(data, file_format, delimiter, encoding, sheet)
+    public = _facts(schema, said, records, n_features)
+    public = replace(public, n_nonzero=n_nonzero or public.n_nonzero, neighbors=neighbors)
 
     def budget(calibration: str) -> Budget:
         schedule = build_solver(solver, settings, calibration).schedule(public)
@@ -61,9 +85,10 @@ def command(
         "epsilon": epsilon,
         "delta": delta,
         "neighbors": neighbors,
+        "unit": public.unit,
         "solver": call_text(described(build_solver(solver, settings, calibration))),
         "calibration": calibration,
-        "n_features": n_features,
+        "n_features": public.n_features,
         "n_nonzero": public.n_nonzero,
         "releases": releases,
         "proven_epsilon": planned.proven_epsilon(),
@@ -75,6 +100,39 @@ def command(
         return
     for line in _lines(content, [plan.lines for plan in plans]):
         click.echo(line)
+
+
+def _facts(
+    schema: str | None, said: "Said", records: "Source | None", n_features: int | None
+) -> "PublicFacts":
+    """What is public about a fit, by its schema and the names of columns alone."""
+    from sparsedp.cli.declared.declared import Declared
+    from sparsedp.privacy import PublicFacts
+
+    n_outputs, unit = 1, "row"
+    if schema is not None:
+        declared = Declared.read(schema, said)
+        whole = declared.schema
+        if records is not None and records.matrix is None and records.has_header:
+            whole = declared.completed(records.table().names)
+            n_features = whole.n_columns
+        elif n_features is None and whole.is_open:
+            raise ValueError(
+                f"{declared.where} speaks for columns that it does not name: give DATA, of which "
+                "only the names of columns are read, or --n-features"
+            )
+        n_features = n_features or whole.n_columns
+        n_outputs = declared.n_outputs if declared.n_outputs > 2 else 1
+        unit = "row" if whole.person is None else "person"
+    if n_features is None:
+        raise click.UsageError("Missing option '--n-features' or '--schema'.")
+    return PublicFacts(
+        n_features=n_features,
+        n_nonzero=min(n_features, max(1, round(1.5 * math.sqrt(n_features)))),
+        n_outputs=n_outputs,
+        unit="row" if unit == "row" else "person",
+        rows_per_unit=1 if unit == "row" else None,
+    )
 
 
 def _published(
@@ -98,6 +156,7 @@ def _published(
 def _lines(plan: "Parsed", releases: list[tuple[str, ...]]) -> list[str]:
     lines = [
         f"Budget    epsilon = {plan['epsilon']:g}, delta = {plan['delta']:g}, {plan['neighbors']}",
+        f"Protects  {'each person with all rows' if plan['unit'] == 'person' else 'single rows'}",
         f"Solver    {plan['solver']}",
         f"Features  {plan['n_features']}, of which a sparse solver keeps {plan['n_nonzero']}",
         "Releases",

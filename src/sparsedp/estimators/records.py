@@ -84,6 +84,10 @@ class Records:
             if given.groups is not None or given.sample_weight is not None:
                 raise ValueError("records in blocks take no groups and no sample_weight yet")
             X = y = None
+            if blocks.schema is not None:
+                note_columns(estimator, blocks.schema)
+                names = estimator.coef_names_
+                return cls(None, None, blocks, blocks.n_features, names)
             estimator.n_features_in_ = blocks.n_features
             if blocks.feature_names is not None:
                 estimator.feature_names_in_ = np.asarray(blocks.feature_names, dtype=object)

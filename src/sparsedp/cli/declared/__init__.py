@@ -1,1 +1,1 @@
-"""From declarations (bounds files, words on the command line) to what the library takes."""
+"""From declarations (schema files, words on the command line) to what the library takes."""

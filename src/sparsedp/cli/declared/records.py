@@ -1,100 +1,177 @@
 """Reading records for the verbs: for a fit by what was declared, for a model by what it needs."""
 
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-import numpy as np
-
-from sparsedp.cli.declared.declaration import Declaration
+from sparsedp.cli.declared.declared import Declared
+from sparsedp.cli.declared.given import Given
+from sparsedp.cli.declared.holder import look, refuse_misspelled, tell
+from sparsedp.cli.declared.source import Source
 from sparsedp.data.blocks.blocks import RecordBlocks
 from sparsedp.data.bounds import Bounds
-from sparsedp.data.files.encode import ColumnPlan
-from sparsedp.data.files.readers import FORMATS, Table, read_header, read_table
+from sparsedp.data.files.open_raw import RawReader
+from sparsedp.data.files.readers import Table, read_table
 from sparsedp.data.gate import Invalid
+from sparsedp.data.raw import RawColumn, RawTable
+from sparsedp.data.schema import Schema
 from sparsedp.release.model import PublishedModel
 
 
-def known_format(path: Path, given: str | None) -> str | None:
-    """The format by option or by name: that of a9a.svm.xz is libsvm."""
-    found = [FORMATS[suffix.lower()] for suffix in path.suffixes if suffix.lower() in FORMATS]
-    return given or (found[-1] if found else None)
+@dataclass(frozen=True, repr=False)
+class FitRecords:
+    """Records to fit a model to, and what is promised about them.
+
+    Parameters
+    ----------
+    X, y
+        As estimators take them.
+    promised : dict
+        ``schema`` or ``bounds``.
+    schema : Schema or None
+        Of a table; a matrix of numbers has none.
+    names : sequence of str or None
+        Of the features.
+    n_features : int
+    target_name : str or None
+    """
+
+    X: RawTable
+    y: RawColumn
+    promised: dict[str, Schema | Bounds]
+    schema: Schema | None
+    names: Sequence[str] | None
+    n_features: int
+    target_name: str | None
 
 
-def read_for_fit(
-    path: Path,
-    declared: Declaration,
-    given: str | None,
-    n_features: int | None,
-    invalid: Invalid = "raise",
+def records_for_fit(given: Given, declared: Declared) -> FitRecords:
+    """Read the records; whoever holds them sees how they fit the schema, before any charge."""
+    source = Source.given(given)
+    if source.matrix is not None:
+        table, bounds = matrix_for_fit(source, declared, given["n_features"], given["invalid"])
+        if table.y is None:
+            raise ValueError("the data have no target: give --target")
+        return FitRecords(
+            X=table.X,
+            y=table.y,
+            promised={"bounds": bounds},
+            schema=None,
+            names=table.feature_names,
+            n_features=table.X.shape[1],
+            target_name=table.target_name,
+        )
+    opened, schema = open_for_fit(source, declared)
+    in_blocks = given["in_blocks"]
+    records: RawTable = RecordBlocks.from_table(opened, schema) if in_blocks else opened.read()
+    found = look(schema, opened.blocks() if in_blocks else [records])
+    if not given["quiet"]:
+        tell(found)
+    if not given["allow_unmatched"]:
+        refuse_misspelled(found)
+    return FitRecords(
+        X=records,
+        y=None,
+        promised={"bounds": schema.bounds} if in_blocks else {"schema": schema},
+        schema=schema,
+        names=schema.feature_names,
+        n_features=schema.n_columns,
+        target_name=declared.target,
+    )
+
+
+def open_for_fit(source: Source, declared: Declared) -> tuple[RawReader, Schema]:
+    """Open a table; the header alone tells whether all is declared."""
+    names = None if source.has_header else columns_of(declared.schema)
+    opened = source.table(names)
+    schema = declared.completed(opened.names)
+    return opened.of(columns_of(schema)), schema
+
+
+def columns_of(schema: Schema) -> list[str]:
+    """All raw columns that a fit reads."""
+    roles = (schema.target, schema.person, schema.weight)
+    more = [role.column for role in roles if role is not None]
+    return [*schema.columns, *(name for name in more if name not in schema.columns)]
+
+
+def matrix_for_fit(
+    source: Source, declared: Declared, n_features: int | None, invalid: Invalid
 ) -> tuple[Table, Bounds]:
-    """Read records to fit a model to; the declaration says what the columns are."""
-    kind = known_format(path, given)
-    if kind == "libsvm":
+    """Read a matrix of numbers to fit a model to."""
+    if source.matrix == "libsvm":
         if n_features is None:
             raise ValueError(
                 "a LIBSVM file does not say how many features there are: give --n-features (the "
                 "largest index that occurs is a fact about the records)"
             )
-        bounds = declared.bounds(None)
-        return read_table(path, format=kind, n_features=n_features, invalid=invalid), bounds
-    if kind == "npz":
-        table = read_table(path, format=kind, target=declared.target)
-        return table, declared.bounds(table.feature_names)
-    target = declared.target
-    if target is None:
-        raise ValueError("which column is to be predicted? Give --target, or [target] column = ...")
-    categories, drop = declared.categories, declared.drop
-    try:
-        names = read_header(path, format=kind)
-        # The header alone tells whether all is declared: a better message than the first text cell.
-        columns = ColumnPlan.of(names, target, categories, drop, str(path))
-        bounds = declared.bounds(columns.feature_names)
-        table = read_table(
-            path, format=kind, target=target, categories=categories, drop=drop, invalid=invalid
-        )
-    except ImportError as error:  # Parquet needs an extra
-        raise ValueError(str(error)) from None
-    return table, bounds
+        bounds = declared.matrix_bounds(None)
+        table = read_table(source.path, format="libsvm", n_features=n_features, invalid=invalid)
+        return table, bounds
+    table = read_table(source.path, format="npz", target=declared.target)
+    return table, declared.matrix_bounds(table.feature_names)
 
 
-def blocks_for_fit(path: Path, declared: Declaration) -> tuple[Table, Bounds, RecordBlocks]:
-    """Open Parquet files that need not fit in memory; the table is empty but has the names."""
-    if declared.target is None:
-        raise ValueError("which column is to be predicted? Give --target, or [target] column = ...")
-    try:
-        records = RecordBlocks.from_parquet(
-            path, target=declared.target, categories=declared.categories, drop=declared.drop
-        )
-    except ImportError as error:
-        raise ValueError(str(error)) from None
-    names = records.feature_names
-    nobody = Table(np.zeros((0, records.n_features)), None, names, declared.target)
-    return nobody, declared.bounds(names), records
-
-
-def read_for_model(
-    path: Path, model: PublishedModel, given: str | None, target: str | None = None
-) -> Table:
-    """Read records to predict: of a file with names only the columns that the model uses."""
-    kind = known_format(path, given)
-    if kind == "libsvm":
-        return read_table(path, format=kind, n_features=model.n_features, invalid=model.invalid)
-    if kind == "npz" or not model.named:
-        return read_table(path, format=kind, target=target, invalid=model.invalid)
-    encoded = {f"{name}={value}" for name, values in model.categories.items() for value in values}
-    needed = {name for name in model.feature_names if name not in encoded} | set(model.categories)
-    try:
-        names = read_header(path, format=kind)
-        missing = sorted(needed - set(names))
-        if missing:
-            raise ValueError(f"{path}: the model needs the columns {', '.join(map(repr, missing))}")
-        drop = [name for name in names if name not in needed and name != target]
+def matrix_for_model(source: Source, model: PublishedModel, target: str | None = None) -> Table:
+    """Read a matrix of numbers to predict."""
+    if source.matrix == "libsvm":
         return read_table(
-            path,
-            format=kind,
-            target=target,
-            categories=model.categories,
-            drop=drop,
-            invalid=model.invalid,
+            source.path, format="libsvm", n_features=model.n_features, invalid=model.invalid
         )
-    except ImportError as error:
-        raise ValueError(str(error)) from None
+    return read_table(source.path, format="npz", target=target, invalid=model.invalid)
+
+
+def blocks_for_model(
+    source: Source, model: PublishedModel
+) -> Iterator[tuple[RawTable, Sequence[str] | None]]:
+    """Records to predict, some at a time, with the names of a matrix; only what the model uses."""
+    if source.matrix is not None:
+        table = matrix_for_model(source, model)
+        yield table.X, table.feature_names
+        return
+    for block in open_for_model(source, model).blocks():
+        yield block, None
+
+
+def open_for_model(source: Source, model: PublishedModel, target: str | None = None) -> RawReader:
+    """Open a table of which a model needs some columns."""
+    opened = source.table(None if source.has_header else _needed(model, target))
+    if not model.named:
+        return opened  # as many columns as the model was fitted to, in their order
+    needed = _needed(model, target)
+    missing = sorted({*needed} - {*opened.names})
+    if missing:
+        raise ValueError(f"{source}: the model needs the columns {', '.join(map(repr, missing))}")
+    return opened.of(needed)
+
+
+def _needed(model: PublishedModel, target: str | None) -> list[str]:
+    """Raw columns that a model needs, and the target."""
+    if model.schema is not None:
+        needed = list(model.schema.needs([feature.index for feature in model.features]))
+        offset = model.schema.offset
+        needed += [] if offset is None else [offset.column]
+    else:  # of a model that was fitted before there were schemas
+        texts = model.categories.items()
+        encoded = {f"{name}={value}" for name, values in texts for value in values}
+        needed = [name for name in model.feature_names if name not in encoded]
+        needed += list(model.categories)
+    return [*needed, *([] if target is None or target in needed else [target])]
+
+
+def records_to_score(
+    source: Source, model: PublishedModel, target: str | None
+) -> tuple[RawTable, RawColumn, Sequence[str] | None]:
+    """Records with the truth about them, and the names of a matrix."""
+    if source.matrix is not None:
+        table = matrix_for_model(source, model, target)
+        if table.y is None:
+            raise ValueError(f"{source} has no target to compare with: give --target")
+        return table.X, table.y, table.feature_names
+    target = target or model.target.get("name")
+    if target is None:
+        raise ValueError("which column holds the truth? Give --target")
+    records = open_for_model(source, model, target).read()
+    schema = model.schema
+    if schema is not None and schema.target is not None and schema.target.column == target:
+        return records, schema.target_cells(records), None
+    return records, list(records[target]), None

@@ -13,32 +13,34 @@ from sparsedp import __version__
 from sparsedp.cli.declared.given import Given
 
 if TYPE_CHECKING:
-    from sparsedp.cli.declared.declaration import Declaration
+    from sparsedp.cli.declared.declared import Declared
+    from sparsedp.data.schema import Schema
 
 NAMES = ("data", "ledger")
-NOT_REPEATED = {"config", "output", "force", "resume", "as_json", *NAMES}
+NOT_REPEATED = {"config", "output", "force", "resume", "as_json", "check", "quiet", *NAMES}
+IN_TABLES = {"schema", "target", "classes", "target_bounds", "drop", "person", "unit"}
 
 
-def run_text(given: Given, task: str, declared: "Declaration") -> str:
-    """The file's text: settings of the fit, and the bounds file's tables."""
-    from sparsedp.cli.declared.declaration import toml_table
+def run_text(given: Given, declared: "Declared", schema: "Schema | None") -> str:
+    """The file's text: the tables of a schema file, and the settings of the fit."""
+    from sparsedp.data.schema.toml import written
 
-    apart = {"bounds", "target", "classes", "target_bounds", "drop"}  # in the tables below
-    apart |= {"ledger_epsilon", "ledger_delta", "who", *NOT_REPEATED}
+    apart = {*IN_TABLES, "ledger_epsilon", "ledger_delta", "who", *NOT_REPEATED}
     ledger = given["ledger"]
     names = {"data": given["data"].name, "ledger": ledger and ledger.name}
     # Sorted: click hands options over in the order in which they were typed.
     settings = {name: value for name, value in sorted(given.items()) if name not in apart}
-    run = {**names, **settings, "task": task}
+    run = {**names, **settings, "task": declared.task}
+    said = {name: value for name, value in run.items() if value is not None}
     return (
         f"# Settings of a fit by sparsedp {__version__}. To repeat it, with fresh noise and at the "
         "same cost:\n#   sparsedp fit DATA --config run.toml -o another-folder\n\n"
-        f"{toml_table('fit', run)}\n{declared.to_toml()}"
+        f"{declared.to_toml(schema)}\n{written({'fit': said})}"
     )
 
 
 def use_config(ctx: click.Context, option: click.Parameter, path: Path | None) -> None:
-    """Take what is not given on the command line from a run.toml, which also holds the bounds."""
+    """Take what is not given on the command line from a run.toml, which also holds the schema."""
     if path is None:
         return
     from sparsedp.data.files.opened import read_toml
@@ -52,7 +54,7 @@ def use_config(ctx: click.Context, option: click.Parameter, path: Path | None) -
         raise ValueError(f"{path}: [fit] does not know {', '.join(unknown)}")
     names = {name: given.pop(name, None) for name in NAMES}
     ctx.meta["sparsedp.run"] = {"path": path, **names}
-    ctx.default_map = {**given, "bounds": str(path)}
+    ctx.default_map = {**given, "schema": str(path)}
 
 
 def check_named(ctx: click.Context, ledger: Path | None) -> None:

@@ -12,15 +12,23 @@ from sparsedp.data.blocks.admit import BlockGate, LostBlock
 from sparsedp.data.blocks.blocked import BlockedDataset
 from sparsedp.data.blocks.local import LocalBlocks, Machine
 from sparsedp.data.blocks.seal import CHANGED, Seal, Sealing
-from sparsedp.data.blocks.sources import ArraySource, NpzSource, Source, parquet_sources
+from sparsedp.data.blocks.sources import (
+    ArraySource,
+    NpzSource,
+    Source,
+    parquet_sources,
+    table_sources,
+)
 from sparsedp.data.blocks.values import BlockValues
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.files.folder import files_of
+from sparsedp.data.files.open_raw import RawReader, open_raw
 from sparsedp.data.gate import Invalid
 from sparsedp.data.gate.entries import canonical
 from sparsedp.data.raw import Label, Module, RawColumn, RawTable
 from sparsedp.data.records import Watch
+from sparsedp.data.schema import Schema
 from sparsedp.data.storage import is_sparse
 from sparsedp.data.sums.products import most_records
 
@@ -31,7 +39,8 @@ ROWS_PER_BLOCK = 100_000
 class RecordBlocks:
     """Records for ``fit`` that are never in memory all at once.
 
-    Made by `from_arrays`, `from_npz`, `from_parquet` or `from_dask`; then ``clf.fit(records)``.
+    Made by `from_arrays`, `from_npz`, `from_parquet`, `from_table` or `from_dask`; then
+    ``clf.fit(records)``.
 
     Parameters
     ----------
@@ -47,6 +56,8 @@ class RecordBlocks:
         Bytes to keep what was computed from blocks between passes over them.
     client : dask.distributed.Client, optional
         The cluster that reads the blocks and computes with them.
+    schema : Schema, optional
+        What made the features of raw columns.
 
     Notes
     -----
@@ -62,6 +73,7 @@ class RecordBlocks:
     n_threads: int = 1
     memory: int = 2**30
     client: Module = None
+    schema: Schema | None = None
 
     def __post_init__(self) -> None:
         if self.n_threads < 1:
@@ -155,6 +167,35 @@ class RecordBlocks:
         sources, plan = parquet_sources(paths, target, categories, drop, rows_per_block)
         names = plan.feature_names
         return cls(sources, len(names), False, names, n_threads=n_threads)
+
+    @classmethod
+    def from_table(
+        cls,
+        source: str | Path | RawReader,
+        schema: Schema,
+        *,
+        rows_per_block: int = ROWS_PER_BLOCK,
+        n_threads: int = 1,
+    ) -> "RecordBlocks":
+        """Read a raw table block by block: Parquet, CSV or JSON lines, encoded by a schema.
+
+        Give the estimator ``bounds=schema.bounds``.
+
+        Parameters
+        ----------
+        source : path or RawReader
+            A file, or a folder of Parquet files; or what `open_raw` opened.
+        schema : Schema
+            What the columns hold; it must declare the target.
+        rows_per_block : int
+        n_threads : int
+        """
+        _check_rows(rows_per_block)
+        reader = source if isinstance(source, RawReader) else open_raw(source)
+        schema = schema.completed(reader.names)
+        sources = table_sources(replace(reader, rows_per_block=rows_per_block), schema)
+        names = schema.feature_names
+        return cls(sources, len(names), False, names, n_threads=n_threads, schema=schema)
 
     @classmethod
     def from_dask(

@@ -9,9 +9,11 @@ import numpy as np
 
 from sparsedp.data.files.encode import ColumnPlan
 from sparsedp.data.files.npz import NpzFile
+from sparsedp.data.files.open_raw import Part, RawReader
 from sparsedp.data.files.parquet import column_names, read_row_groups, row_group_sizes
 from sparsedp.data.gate import Invalid
 from sparsedp.data.raw import Label, RawColumn, RawTable
+from sparsedp.data.schema import Schema
 from sparsedp.data.storage import compressed, is_sparse
 
 
@@ -133,6 +135,34 @@ def parquet_sources(
     if first is None or not sources:
         raise ValueError("there are no records in these Parquet files")
     return tuple(sources), first
+
+
+@dataclass(frozen=True)
+class TableSource:
+    """Some records of a raw table, encoded by its schema when they are read."""
+
+    part: Part
+    schema: Schema
+
+    @property
+    def label(self) -> str:
+        """The file."""
+        return self.part.label
+
+    def read(self, invalid: Invalid = "raise") -> tuple[RawTable, RawColumn]:
+        """These records only."""
+        records = self.part.read()
+        return self.schema.encode(records, invalid), self.schema.target_cells(records)
+
+
+def table_sources(reader: RawReader, schema: Schema) -> tuple[TableSource, ...]:
+    """Cut a table where its format can be cut."""
+    roles = (schema.target, schema.person, schema.weight)
+    wanted = dict.fromkeys([*schema.columns, *(role.column for role in roles if role is not None)])
+    parts = reader.of(list(wanted)).parts()
+    if not parts:
+        raise ValueError(f"{reader.location}: there are no records")
+    return tuple(TableSource(part, schema) for part in parts)
 
 
 def _own(array: RawTable) -> RawTable:

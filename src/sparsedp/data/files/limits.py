@@ -31,7 +31,7 @@ class Limits:
     categories, classes : int
         Declared values of all text columns, and of the target.
     text : int
-        Bytes of a model file, a bounds file or other settings.
+        Bytes of a model file, a schema file or other settings.
 
     Examples
     --------

@@ -140,7 +140,7 @@ class _Counted(io.RawIOBase):
 
 
 def read_text(path: Path, kind: str) -> str:
-    """The text of a small file such as a model or a bounds file."""
+    """The text of a small file such as a model or a schema file."""
     most = limits().text
     with opened(path) as file:
         data = file.read(most + 1)

@@ -43,7 +43,11 @@ def _names(location: Location) -> list[str]:
 def blocks(location: Location, how: How, wanted: Sequence[str], rows: int) -> Generator[RawColumns]:
     """Row groups one by one, cut to `rows`."""
     for part in files(location):
-        for group in range(len(row_group_sizes(part))):
+        n_groups = len(row_group_sizes(part))
+        with parsing(part, KIND):
+            metadata = pyarrow("pyarrow.parquet").read_metadata(_source(part))
+            _check_size(part, metadata, len(wanted), range(n_groups))  # of all groups together
+        for group in range(n_groups):
             table = read_groups(part, [group], wanted)
             for start in range(0, max(1, table.num_rows), rows):
                 yield typed_columns(table.slice(start, rows), wanted, part)

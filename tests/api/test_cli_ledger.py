@@ -38,7 +38,7 @@ def fit(*more: object) -> None:
 
 def test_a_ledger_from_its_making_to_its_verification(folder):
     made = run("ledger", "l", "--create", "--epsilon", 2, "--delta", "1e-5", "--rule", "union")
-    assert "rule union, protects every record, neighbors not fixed yet" in made
+    assert "rule union, protects every row, neighbors not fixed yet" in made
     assert "0 % of the budget is used." in made
     fit("-o", "a", "--who", "Ada")
     fit("-o", "b", "--seed", 1)
@@ -46,8 +46,8 @@ def test_a_ledger_from_its_making_to_its_verification(folder):
     shown = run("ledger", "l")
     rows = [line.split() for line in shown.splitlines() if line.startswith("  ")]
     assert rows[1][2:] == [
-        "Ada",
-        *["Logistic", "model", "by", "Pursuit", "t.npz", "#1", "secret", "made", "0.5", "1e-06"],
+        *["Ada", "Logistic", "model", "by", "Pursuit", "t.npz", "#1", "row", "secret", "made"],
+        *["0.5", "1e-06"],
     ]
     assert "SEEDED" in rows[2]
     assert "pending" in rows[3]

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from sparsedp.audit.replay import largest_movements
+from sparsedp.data.dataset import Dataset
 from sparsedp.mechanisms import recording
 from sparsedp.mechanisms.scripted import Scripted, ScriptedCurator
 from sparsedp.privacy import Minimize, PublicFacts, PureMinimize
@@ -148,3 +149,23 @@ def test_persons_with_one_row_each_give_the_same_fit_to_the_last_bit(name, loss)
     for other in (persons, fitted(name, loss, shown)):
         assert whole((other.coef_, other.intercept_)) == whole((rows.coef_, rows.intercept_))
         assert whole(other.path_.coefs) == whole(rows.path_.coefs)
+
+
+@pytest.mark.parametrize("name", ["noisy_gd", "ight", "pursuit"])
+def test_a_person_of_no_weight_replaces_one_of_weight_one(name):
+    # Without an intercept NoisyGD asks for count and squares alone: removing someone moves them by
+    # more (B sqrt 2) than changing someone (B) does.
+    def dataset(weight: float):
+        table = with_person(crowd("logistic", "sub_unit", 4), [(np.full(6, 1e6), 1)] * 3, weight)
+        how = {"groups": table.groups, "sample_weight": table.weights, "intercept": False}
+        return Dataset.clip(table.X, table.y, BOUNDS, **how)
+
+    one, other = dataset(1.0), dataset(0.0)
+    units = {"unit": "person", "weighting": "sub_unit", "rows_per_unit": None}
+    public = public_facts("logistic", "replace_one", one.n_persons, intercept=False, **units)
+    how = {"epsilon": 1.0, "delta": 1e-3, "seed": 5}
+    _, queries, _ = recorded(SOLVERS[name], one, LOSSES["logistic"], public, **how)
+    script = Scripted([query.answer for query in queries])
+    curator, again = recording.recorded(ScriptedCurator(public, script))
+    SOLVERS[name].solve(other, LOSSES["logistic"], curator)
+    assert max(largest_movements(queries, again, "replace_one").values()) <= 1 + TOLERANCE

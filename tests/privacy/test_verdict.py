@@ -56,10 +56,18 @@ def test_words_grow_colder(epsilon, delta, level, color, words):
 
 
 @pytest.mark.parametrize("neighbors", ["add_remove", "replace_one"])
-def test_the_unit_is_a_record_not_a_person(neighbors):
+def test_the_unit_is_a_row_unless_persons_were_declared(neighbors):
+    for unit, first, last in (
+        ("row", "for rows, not for persons: ", "a person with several rows is protected less."),
+        ("person", "for persons: ", "one with several ids is protected less."),
+    ):
+        statement = verdict_of(record(neighbors=neighbors, unit=unit)).statement
+        assert f"differential privacy {first}" in statement.split(". ")[0]
+        assert f"any one {unit}" in statement
+        assert statement.endswith(last)
+    # Files from before there were units keep their words, which are compared with those in them.
     statement = verdict_of(record(neighbors=neighbors)).statement
     assert "any one record" in statement
-    assert "person's" not in statement
     assert "a person with several records is protected less" in statement
 
 

@@ -134,6 +134,7 @@ def _verify(file: Path, models: tuple[Path, ...], *, as_json: bool) -> None:
 
 def _show(ledger: "Ledger", *, as_json: bool) -> None:
     from sparsedp.cli.show import echo_json
+    from sparsedp.privacy.ledger.entries import UNIT_NAMES
 
     history, planned = ledger.history(), ledger.planned_total()
     left, used, terms, head = ledger.remaining(), ledger.used(), ledger.terms, ledger.verify()
@@ -151,7 +152,7 @@ def _show(ledger: "Ledger", *, as_json: bool) -> None:
         )
         return
     click.echo(f"Budget  epsilon = {ledger.epsilon:g}, delta = {ledger.delta:g}")
-    kind = f"rule {terms['rule']}, protects every {terms['unit']}"
+    kind = f"rule {terms['rule']}, protects every {UNIT_NAMES[terms['unit']]}"
     click.echo(f"Terms   {kind}, neighbors {terms['neighbors'] or 'not fixed yet'}")
     by_sum = " by the sum of charges" if terms["rule"] == "union" else ""
     click.echo(f"Left    epsilon = {left.epsilon:g}, delta = {left.delta:g}{by_sum}")
@@ -177,7 +178,7 @@ def _show(ledger: "Ledger", *, as_json: bool) -> None:
 def _show_lines(history: "Sequence[Charge]") -> None:
     from sparsedp.cli.show import table_lines
 
-    rows = [["line", "time", "who", "for", "data", "noise", "model", "epsilon", "delta"]]
+    rows = [["line", "time", "who", "for", "data", "unit", "noise", "model", "epsilon", "delta"]]
     for charge in history:
         table = "" if charge.table is None else f"#{charge.table}"
         noise = {None: "-", True: "SEEDED", False: "secret"}[charge.seeded]
@@ -188,13 +189,14 @@ def _show_lines(history: "Sequence[Charge]") -> None:
                 charge.who or "-",
                 charge.what or "-",
                 f"{charge.data or ''} {table}".strip() or "-",
+                charge.unit,
                 noise,
                 "pending" if charge.pending else "made",
                 f"{charge.epsilon:g}",
                 f"{charge.delta:g}",
             ]
         )
-    for line in table_lines([[_printable(cell) for cell in row] for row in rows], left=7):
+    for line in table_lines([[_printable(cell) for cell in row] for row in rows], left=8):
         click.echo(line)
 
 

@@ -57,6 +57,7 @@ def _record(
         epsilon=epsilon,
         delta=0.0,
         neighbors=public.neighbors,
+        unit=public.unit,
         calibration=calibration,
         proven_epsilon=proven,
         events=events,

@@ -38,6 +38,7 @@ def charge(
         max(record.epsilon, record.proven_epsilon),
         record.delta,
         neighbors=record.neighbors,
+        unit="person" if record.unit == "person" else "record",
         what=what,
         events=list(record.events),
         seeded=record.seeded,

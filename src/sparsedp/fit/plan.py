@@ -128,7 +128,7 @@ def warn_about_noise(public: PublicFacts, budget: Budget, record: PrivacyRecord)
     # Only where the number of records is public: a warning is seen by others than the holder.
     if public.n_records is not None and public.n_records < needed:
         warn_caller(
-            f"{shortage(needed, public)} Here are {public.n_records}: use more records, a larger "
+            f"{shortage(needed, public)} Here are {public.n_records}: use more of them, a larger "
             "epsilon or fewer features",
             TooFewRecords,
         )

@@ -14,14 +14,24 @@ from sparsedp.fit.settings import Settings
 from sparsedp.privacy import Budget, PrivacyRecord, PublicFacts
 from sparsedp.privacy.account.feasibility import records_needed, shortage
 
+ONE_UNIT = {
+    "row": "One person is one row. Someone with several rows is protected less: pass the id of "
+    "the person that each row belongs to (groups=...) to protect persons.",
+    "person": "One person, one id. All rows with the same id are protected together; someone with "
+    "several ids is protected less. A row's weight, if it has one, depends on its person alone.",
+}
 ASSUMPTIONS = (
     "Feature bounds, the label set or target bounds, the number and names of features, and all "
     "settings are public: they must not have been chosen by looking at these records.",
-    "One person is one record. Someone with several records is protected less.",
     "Noise is drawn exactly (no floating-point shortcuts) on a fixed grid; sums of records in "
     "floating point are covered by a factor 1 + 1e-6 on every sensitivity. The running time and "
     "memory of the computation are not protected.",
 )
+
+
+def assumptions(public: PublicFacts) -> tuple[str, ...]:
+    """What the guarantee rests on."""
+    return (ONE_UNIT[public.unit], *ASSUMPTIONS)
 
 
 def private_record(
@@ -40,7 +50,7 @@ def private_record(
             for name, event in zip(budget.names, budget.events, strict=True)
         ),
         seeded=seeded,
-        notes=(shortage(records_needed(budget.events, public), public), *ASSUMPTIONS),
+        notes=(shortage(records_needed(budget.events, public), public), *assumptions(public)),
     )
 
 
@@ -54,7 +64,7 @@ def exact_record(settings: Settings, problem: Problem, public: PublicFacts) -> P
         proven_epsilon=math.inf,
         events=(),
         seeded=False,
-        notes=ASSUMPTIONS,
+        notes=assumptions(public),
     )
 
 
@@ -78,7 +88,7 @@ def search_record(
         seeded=seeded,
         notes=(
             shortage(needed, public),
-            *ASSUMPTIONS,
+            *assumptions(public),
             "Settings were chosen privately, at the price shown as 'search'.",
         ),
     )
@@ -114,7 +124,9 @@ def _record(
             "from_public_model": public.initial_weights is not None,
             "invalid": settings.invalid,
             **_offset(problem),
+            **({} if public.weighting == "unit" else {"weighting": public.weighting}),
         },
+        unit=public.unit,
         seeded=seeded,
         notes=(*settings.solver.caveats, *notes),
         versions=dict(versions()),

@@ -15,6 +15,8 @@ UNITS: tuple[Unit, ...] = get_args(Unit)
 Weighting = Literal["unit", "sub_unit"]
 """Whether the weights of a unit add up to exactly 1, or to at most 1."""
 
+WEIGHTINGS: tuple[Weighting, ...] = get_args(Weighting)
+
 LARGEST_WEIGHT = 1e12
 """Of a public model; beyond, doubles are too far apart to tell what records add to it."""
 

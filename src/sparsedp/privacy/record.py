@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 
 from sparsedp.privacy.neighbors import Neighbors
 from sparsedp.privacy.plain import Parsed
+from sparsedp.privacy.public import Unit
 from sparsedp.privacy.verdict import Verdict, verdict_of
 
 
@@ -18,6 +19,8 @@ class PrivacyRecord:
         The guarantee that the fit was asked for (and, if ``calibration`` is "sound", proven).
     neighbors : str
         The tables that the guarantee compares.
+    unit : {"row", "person"}
+        What these differ in: one row, or all rows of one person.
     calibration : {"sound", "published", "none"}
         How the noise was set: proven, by a paper's formula, or not at all (epsilon infinite).
     proven_epsilon : float
@@ -55,6 +58,7 @@ class PrivacyRecord:
     seeded: bool
     notes: tuple[str, ...]
     versions: dict[str, str]
+    unit: Unit = "row"
     ledger: Parsed | None = None
 
     def verdict(self) -> Verdict:

@@ -51,8 +51,24 @@ HEADLINES: dict[Level, str] = {
 """From the best level to the worst."""
 
 WHOM = {
-    "add_remove": "with or without any one record",
-    "replace_one": "whatever any one record says (the number of records is public)",
+    "add_remove": {
+        "row": "with or without any one row",
+        "person": "with or without any one person, with all rows of that person",
+        None: "with or without any one record",
+    },
+    "replace_one": {
+        "row": "whatever any one row says (the number of rows is public)",
+        "person": "whatever the rows of any one person say (the number of persons is public)",
+        None: "whatever any one record says (the number of records is public)",
+    },
+}
+"""By the unit that was declared; files from before there were units do not say which."""
+
+FOR_WHOM = {"row": " for rows, not for persons", "person": " for persons", None: ""}
+LESS = {
+    "row": "a person with several rows is protected less",
+    "person": "one with several ids is protected less",
+    None: "a person with several records is protected less",
 }
 LABELS = (
     "The label set was read from the records and is published as it is: it is outside the guarantee"
@@ -239,7 +255,7 @@ def labels_from_data(record: Stored) -> bool:
 
 def of_scores(record: Stored) -> bool:
     """Whether scores of a model were released, and not a model."""
-    return record["solver"].get("name") == "evaluation"
+    return record.get("solver", {}).get("name") == "evaluation"
 
 
 def made_by_0_1(record: Stored) -> bool:
@@ -278,7 +294,8 @@ def _statement(record: Stored, level: Level, counted: float) -> str:
             f"Not proven: ({epsilon:g}, {delta:g})-differential privacy is claimed, and the listed "
             "releases do not prove it."
         )
-    claim = f"({epsilon:g}, {delta:g})-differential privacy: {_promise(record, epsilon)}"
+    whose = f"({epsilon:g}, {delta:g})-differential privacy{FOR_WHOM[record.get('unit')]}"
+    claim = f"{whose}: {_promise(record, epsilon)}"
     if record["calibration"] == "published":
         proven = (
             "no epsilon is proven for it"
@@ -297,11 +314,11 @@ def _statement(record: Stored, level: Level, counted: float) -> str:
 
 
 def _promise(record: Stored, epsilon: float) -> str:
-    """Colder as epsilon grows; the unit is a record, because nothing is known about persons."""
-    whom, delta = WHOM[record["neighbors"]], float(record["delta"])
+    """Colder as epsilon grows; whoever declared no persons protects rows."""
+    unit, delta = record.get("unit"), float(record["delta"])
+    whom, several = WHOM[record["neighbors"]][unit], LESS[unit]
     times = f"{float(f'{math.exp(epsilon):.3g}'):,.10g}" if epsilon < 20 else f"e^{epsilon:g}"
     thing = "table of scores" if of_scores(record) else "model"
-    several = "a person with several records is protected less"
     if not (epsilon <= NOMINAL_EPSILON and delta <= NOMINAL_DELTA):
         return (
             f"no meaningful protection, for a {thing} may be {times} times as probable {whom}, and "

@@ -17,18 +17,28 @@ PRIORS = (0.01, 0.1, 0.5, 0.9)
 """How sure someone may be beforehand, in the table of odds."""
 
 NEIGHBORS = {
-    "add_remove": "with or without any one record (also the number of records is protected)",
-    "replace_one": "with any one record changed to another (the number of records is public)",
+    ("add_remove", "row"): "with or without any one row (also the number of rows is protected)",
+    ("replace_one", "row"): "with any one row changed to another (the number of rows is public)",
+    ("add_remove", "person"): "with or without any one person, with all rows of that person (also "
+    "the number of persons and of their rows is protected)",
+    ("replace_one", "person"): "with all rows of any one person changed to others (the number of "
+    "persons is public, that of their rows is protected)",
 }
 
 NOT_PROTECTED = (
     "What the model says about groups or about the world: if smoking predicts illness, it does so "
     "for people who are not in the data too.",
     "Feature names, bounds, label set and settings, which are published as they were declared.",
-    "People with more than one record, and families or groups: k records together are "
-    "protected k times less (k times epsilon, and delta grows faster).",
     "The data themselves, wherever else they are kept or were shown.",
 )
+
+
+NOT_TOGETHER = {
+    "row": "People with more than one row, and families or groups: k rows together are protected k "
+    "times less (k times epsilon, and delta grows faster).",
+    "person": "People with more than one id, and families or groups: k persons together are "
+    "protected k times less (k times epsilon, and delta grows faster).",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +72,8 @@ class Card:
         How far the records are protected, and why not further.
     predicts, uses : str
         What the model says, and from what.
+    unit : {"row", "person"}
+        What is protected as a whole.
     compares : str
         The tables that the guarantee compares.
     epsilon, delta : float
@@ -83,6 +95,7 @@ class Card:
     verdict: Verdict
     predicts: str
     uses: str
+    unit: str
     compares: str
     epsilon: float
     delta: float
@@ -101,13 +114,14 @@ class Card:
         record, verdict = model.privacy, verdict or model.verdict()
         epsilon = max(float(record["epsilon"]), verdict.epsilon)
         guaranteed = math.isfinite(epsilon) and verdict.level not in ("seeded", "contradicted")
-        name = model.target.get("name")
+        name, unit = model.target.get("name"), record.get("unit", "row")
         return cls(
             title=f"Model of {name}" if name else "Published model",
             verdict=verdict,
             predicts=_predicts(model),
             uses=f"{len(model.features)} of {model.n_features} features, and a constant",
-            compares=NEIGHBORS[record["neighbors"]],
+            unit=unit,
+            compares=NEIGHBORS[record["neighbors"], unit],
             epsilon=epsilon,
             delta=record["delta"],
             odds=_odds(epsilon) if guaranteed else (),
@@ -115,7 +129,7 @@ class Card:
             bounds=_bounds(record["bounds"], model.n_features),
             settings=_settings(record),
             notes=tuple(record["notes"]),
-            not_protected=NOT_PROTECTED,
+            not_protected=(NOT_TOGETHER[unit], *NOT_PROTECTED),
             versions=record["versions"],
             fingerprint=model.fingerprint(),
         )
@@ -182,6 +196,7 @@ def _settings(record: Record) -> tuple[tuple[str, str], ...]:
         ("epsilon", _text(record["epsilon"])),
         ("delta", f"{record['delta']:g}"),
         ("neighbors", record["neighbors"]),
+        ("unit of protection", record.get("unit", "row")),
         ("calibration", record["calibration"]),
         ("noise", "from a seed" if record["seeded"] else "secret, cryptographic"),
         ("loss", call_text(record["loss"])),

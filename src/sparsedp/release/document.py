@@ -3,6 +3,7 @@
 from typing import NotRequired, TypeAlias, TypedDict
 
 from sparsedp.privacy.neighbors import Neighbors
+from sparsedp.privacy.public import Unit, Weighting
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 """Anything that JSON can say, as strangers send it."""
@@ -46,6 +47,7 @@ class Asked(TypedDict):
     invalid: NotRequired[str]
     from_public_model: NotRequired[bool]
     offset_bounds: NotRequired[list[float]]
+    weighting: NotRequired[Weighting]
 
 
 class Charge(TypedDict):
@@ -75,4 +77,5 @@ class Record(TypedDict):
     versions: dict[str, str]
     private: bool
     statement: str
+    unit: NotRequired[Unit]
     ledger: NotRequired[Charge | None]

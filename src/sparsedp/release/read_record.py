@@ -4,6 +4,7 @@ from typing import cast
 
 from sparsedp.data.gate.offset import LARGEST
 from sparsedp.privacy.neighbors import NEIGHBORS
+from sparsedp.privacy.public import UNITS, WEIGHTINGS
 from sparsedp.release.checks import (
     are_numbers,
     checked_fields,
@@ -40,7 +41,9 @@ def checked_record(content: Json) -> Record:
     """The record, if it is one; what it claims is not believed but counted anew elsewhere."""
     found = checked_object(content, "privacy must be an object")
     _check_charge(found.get("ledger"))
-    named: Object = {key: value for key, value in found.items() if key != "ledger"}
+    # Files from before there were units have none.
+    need(found.get("unit", "row") in UNITS, "privacy.unit is unknown")
+    named: Object = {key: value for key, value in found.items() if key not in ("ledger", "unit")}
     checked_fields(named, FIELDS, "privacy")
     for name, kind in FIELDS.items():
         right = isinstance(found[name], kind) and (
@@ -123,5 +126,7 @@ def _check_described(record: Record) -> None:
         are_numbers(limits, 2) and -LARGEST <= limits[0] < limits[1] <= LARGEST,
         "privacy.model.offset_bounds must be two numbers, the lower one first",
     )
+    weighting = record["model"].get("weighting", "unit")
+    need(weighting in WEIGHTINGS, "privacy.model.weighting is unknown")
     texts = [*record["notes"], *record["versions"].values()]
     need(all(isinstance(text, str) for text in texts), "notes and versions must be texts")

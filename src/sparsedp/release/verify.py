@@ -184,6 +184,9 @@ def _against_schedule(model: PublishedModel) -> list[str]:
         n_records=1000 if record["neighbors"] == "replace_one" else None,
         row_norm=record["bounds"].get("row_norm"),
         loss=from_record(record["loss"]),
+        unit=record.get("unit", "row"),
+        weighting=record["model"].get("weighting", "unit"),
+        rows_per_unit=1 if record.get("unit", "row") == "row" else None,
     )
     if record["model"].get("from_public_model"):
         object.__setattr__(facts, "initial_weights", np.zeros(facts.weights_shape))
@@ -234,6 +237,8 @@ def _against_ledger(
         found.append("The ledger was charged another epsilon or delta than the file states.")
     if charge.neighbors != record["neighbors"]:
         found.append("The ledger was charged for other neighbors than the file states.")
+    if charge.unit != record.get("unit", "row"):
+        found.append("The ledger was charged for another unit of protection than the file states.")
     if charge.seeded is not None and charge.seeded != record["seeded"]:
         found.append("File and ledger differ in whether the noise came from a seed.")
     if _plain(charge.events) != _plain(record["events"]):

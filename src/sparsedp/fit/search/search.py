@@ -142,7 +142,7 @@ def _warn_if_short(plans: Sequence[Trial], validation_fraction: float) -> None:
     public = trial.plan.public
     if public.n_records is not None and trial.n_records < needed:
         warn_caller(
-            f"{shortage(needed, public)} Here are {trial.n_records}: use more records, a "
+            f"{shortage(needed, public)} Here are {trial.n_records}: use more of them, a "
             "larger epsilon or fewer trials",
             TooFewRecords,
         )

@@ -41,8 +41,9 @@ def records_needed(events: Iterable[Event], public: PublicFacts) -> int:
 
 def shortage(needed: int, public: PublicFacts) -> str:
     """The same in a sentence, for people."""
+    units = "records" if public.unit == "row" else "persons"
     return (
-        f"With fewer than about {needed} records nothing can be promised: at this budget noise "
+        f"With fewer than about {needed} {units} nothing can be promised: at this budget noise "
         f"outweighs even a perfectly predictive feature (out of {public.n_features}). "
-        "Real ones need several times as many records."
+        f"Real ones need several times as many {units}."
     )

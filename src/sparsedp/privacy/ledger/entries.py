@@ -9,6 +9,9 @@ from sparsedp.privacy.events import PureReleases
 from sparsedp.privacy.ledger.state import State
 from sparsedp.privacy.plain import Parsed
 
+UNIT_NAMES = {"record": "row", "person": "person"}
+"""Units as ledgers write them, and as everybody else says."""
+
 LONGEST = 1_000
 """Characters of a declared name."""
 
@@ -28,6 +31,8 @@ class Charge(NamedTuple):
     table: int | None
     """Charges with the same number were made for the same records, as their fingerprints say."""
     seeded: bool | None
+    unit: str
+    """What the charge protects: a "row" or a "person"."""
     pending: bool
     """True if no model has come of it: the fit failed, was killed, or is still running."""
 
@@ -56,6 +61,7 @@ def charges_of(state: State, fingerprints: dict[int, str]) -> list[Charge]:
             details["data"],
             order.get(fingerprints.get(number, "")),
             details["seeded"],
+            UNIT_NAMES[details["unit"]],
             number not in finished,
         )
         for number, details in state.charges()

@@ -33,7 +33,8 @@ def check_kind(state: State, neighbors: str, unit: str) -> None:
     if state.first["unit"] != unit:
         raise BudgetExceeded(
             f"this ledger protects every {state.first['unit']}; a fit that protects every "
-            f"{unit} cannot be added to it: use a ledger of its own"
+            f"{unit} cannot be added to it: use a ledger of its own, made by "
+            f"Ledger(..., unit={unit!r}) or sparsedp ledger --create --unit {unit}"
         )
     if state.neighbors not in (None, neighbors):
         raise BudgetExceeded(

@@ -178,10 +178,8 @@ class StepSums:
         residuals = block.residuals(self.record_loss, self.weights)
         curvatures = self.record_loss.curvatures(residuals, block.target)
         clipped, _ = shrink(residuals, block.norms, self.norm)
-        weights = block.columns.weights
-        return block.columns.sums(clipped, block.whitening), column_sums(
-            weighed(curvatures, weights)
-        )
+        gradient = block.columns.sums(clipped, block.whitening)
+        return gradient, column_sums(weighed(curvatures, block.columns.weights))
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ import pytest
 
 from sparsedp import Bounds, SparseLogisticRegression
 from sparsedp.data.dataset import Dataset
-from sparsedp.data.gate.units import class_weights
+from sparsedp.data.gate.class_weight import class_weights
 from sparsedp.fit.coefficients import Coefficients
 from sparsedp.fit.problem import Problem
 from sparsedp.fit.start import initial_weights

@@ -12,6 +12,12 @@ TESTS = ("tests/privacy/test_pursuit.py",)
 REGULARIZED = "src/sparsedp/solvers/objective/regularized.py"
 OBJECTIVE = "src/sparsedp/solvers/objective/objective.py"
 ROWS = ("tests/solvers/test_objective_rows.py",)
+COEFFICIENTS = "src/sparsedp/fit/coefficients.py"
+OFFSET = "src/sparsedp/data/gate/offset.py"
+LINE = "src/sparsedp/data/linear_form.py"
+WRITTEN = ("tests/effects/test_coefficients.py",)
+OFFSETS = ("tests/effects/test_offsets.py",)
+WEIGHTS = ("tests/effects/test_class_weight.py",)
 
 MUTANTS = [
     # A cap on the rows of a person that is paid for and not kept, or kept and not asked for.
@@ -153,5 +159,55 @@ MUTANTS = [
         "            average = active.pulled(average, model[active.rows], left)\n",
         "            average = active.pulled(average, model[active.rows], left * (1 + 1e-12 * data.n_records))\n",
         (FIT, EVERY),
+    ),
+    Mutant(
+        COEFFICIENTS,
+        "intercept, path_intercepts = intercept - problem.shift, path_intercepts - problem.shift",
+        "intercept = intercept - problem.shift",
+        WEIGHTS,
+    ),
+    Mutant(COEFFICIENTS, "    if not kept.any():\n", "    if True:\n", WRITTEN),
+    Mutant(
+        COEFFICIENTS,
+        "        kept = kept & (low / narrow_unit == lowest / wide_unit)\n",
+        "",
+        WRITTEN,
+    ),
+    Mutant(
+        "src/sparsedp/fit/start.py",
+        "intercept + problem.shift",
+        "intercept - problem.shift",
+        WEIGHTS,
+    ),
+    Mutant(
+        LINE,
+        "cut = np.maximum(below, above)",
+        "cut = below + above",
+        ("tests/effects/test_linear_form.py",),
+    ),
+    Mutant(OFFSET, "found), low, high)", "found), low, None)", OFFSETS),
+    Mutant(
+        "src/sparsedp/data/dataset.py",
+        "return scores if self.offset is None else scores + self.offset",
+        "return scores",
+        OFFSETS,
+    ),
+    Mutant(
+        "src/sparsedp/data/columns/subset.py",
+        "return margins if self.offset is None else margins + self.offset[:, None]",
+        "return margins",
+        OFFSETS,
+    ),
+    Mutant(
+        "src/sparsedp/solvers/frank_wolfe/vertex_walk.py",
+        "if self._n_taken or self._data.offset_bounds is not None:",
+        "if self._n_taken:",
+        OFFSETS,
+    ),
+    Mutant(
+        "src/sparsedp/fit/plan.py",
+        'isinstance(solver, NoisyGD | FrankWolfe) and solver.calibration == "sound"',
+        "isinstance(solver, NoisyGD | FrankWolfe)",
+        OFFSETS,
     ),
 ]

@@ -8,8 +8,9 @@ from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from sparsedp.data.gate import vector
+from sparsedp.data.gate.class_weight import class_codes, class_weights
 from sparsedp.data.gate.labels import Labels, classes_in, declared_classes, label_array
-from sparsedp.data.gate.units import ClassWeight, class_codes, class_weights
+from sparsedp.data.gate.units import ClassWeight
 from sparsedp.data.linear_form import LinearForm
 from sparsedp.data.schema import Schema
 from sparsedp.estimators.border import Features, Groups, Tags, Targets, Weights

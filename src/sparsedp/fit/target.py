@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparsedp.data.gate.units import class_shift
+from sparsedp.data.gate.class_weight import class_shift
 
 
 @dataclass(frozen=True)

@@ -204,6 +204,12 @@ def _settings(record: Record) -> tuple[tuple[str, str], ...]:
         ("features to keep", f"{record['model']['n_nonzero']} of {record['model']['n_features']}"),
         ("constant term", "fitted" if record["model"]["fit_intercept"] else "none"),
     ]
+    weights = record["target"].get("class_weight")
+    if weights is not None:
+        rows.append(("class weights", ", ".join(f"{weight:g}" for weight in weights)))
+    limits = record["model"].get("offset_bounds")
+    if limits is not None:
+        rows.append(("offset", f"between {limits[0]:g} and {limits[1]:g}, added to every margin"))
     charged = record.get("ledger")
     if charged is not None:
         rows.append(("charged to", f"ledger {charged['id']}, line {charged['line']}"))

@@ -13,8 +13,8 @@ from scipy.special import expit, softmax
 
 from sparsedp.data.files.opened import read_text
 from sparsedp.data.gate import Invalid, missing_values
+from sparsedp.data.gate.class_weight import class_codes
 from sparsedp.data.gate.offset import with_offset
-from sparsedp.data.gate.units import class_codes
 from sparsedp.data.linear_form import LinearForm, linear_form
 from sparsedp.data.predict import linear_predictor
 from sparsedp.data.raw import RawColumn

@@ -19,7 +19,7 @@ from sklearn.metrics import (
 )
 from sklearn.svm import LinearSVC
 
-from sparsedp import Bounds, SparseLinearRegression, SparseLogisticRegression, evaluate
+from sparsedp import Bounds, Schema, SparseLinearRegression, SparseLogisticRegression, evaluate
 from sparsedp.evaluation.binary import CUT, EDGES, MIDDLES
 from sparsedp.release import PublishedModel
 
@@ -220,3 +220,31 @@ def test_persons_and_weights_count_as_in_a_fit():
     np.testing.assert_allclose(weighted.table.sum(), 150)
     numbers = evaluate(p, y=p, epsilon=EXACT, target_bounds=(0, 1), groups=persons)
     assert 100 - 1e-4 < numbers.table.sum() <= 100
+
+
+def test_a_schema_says_what_is_truth_and_who_is_a_person():
+    X, y, _, _ = records(400)
+    frame = {
+        "age": (50 + 40 * X[:, 0]).tolist(),
+        "ill": np.array(["no", "yes"])[y].tolist(),
+        "who": [f"p{i // 4}" for i in range(400)],
+    }
+    toml = """
+        [person]
+        column = "who"
+        [target]
+        column = "ill"
+        classes = ["no", "yes"]
+        [features.age]
+        lower = 0
+        upper = 100
+    """
+    how = {"epsilon": 5.0, "delta": 1e-6, "random_state": 0, "schema": Schema.from_toml(toml)}
+    model = SparseLogisticRegression(**how).fit(frame)
+    found = evaluate(model, frame, epsilon=EXACT)
+    assert found.classes == ("no", "yes")
+    assert found.table.sum() == 100
+    again = evaluate(model, frame, frame["ill"], epsilon=EXACT)
+    np.testing.assert_array_equal(again.table, found.table)
+    with pytest.raises(ValueError, match="groups was given too"):
+        evaluate(model, frame, groups=frame["who"], epsilon=EXACT)

@@ -53,6 +53,8 @@ def predictions_of(
     target: Classes | Numbers,
     response_method: ResponseMethod,
     invalid: Invalid,
+    *,
+    empty: bool,
 ) -> Predictions:
     """Ask the model, and read what it says cell by cell.
 
@@ -65,12 +67,14 @@ def predictions_of(
     target : Classes or Numbers
     response_method : str
     invalid : {"raise", "replace"}
+    empty : bool
+        Whether there are no records: many models refuse such a table, and would tell.
     """
     method = _method(model, target, response_method)
     if is_model(model):
         if X is None:
             raise ValueError("X is missing: the records for which the model predicts")
-        cells = _asked(model, method, X)
+        cells = None if empty else _asked(model, method, X)
     elif X is not None:
         raise ValueError("a column of predictions needs no records: pass X=None")
     else:
@@ -110,8 +114,6 @@ def _method(model: Model, target: Classes | Numbers, asked: ResponseMethod) -> s
 def _asked(model: Model, method: str, X: RawTable) -> RawTable:
     """What the model says; nothing that a strange one raises or warns of is passed on."""
     said: Callable[[RawTable], RawTable] = getattr(model, method)
-    if shape_of(X)[0] == 0:
-        return None  # many models refuse a table without records, which would tell that it is one
     if is_ours(model):
         return said(X)
     try:

@@ -14,6 +14,7 @@ from sparsedp.data.raw import RawColumn, RawTable
 from sparsedp.evaluation.predictions import Predictions, ResponseMethod, predictions_of
 from sparsedp.evaluation.record import exact_record, private_record
 from sparsedp.evaluation.result import Evaluation
+from sparsedp.evaluation.roles import Roles
 from sparsedp.evaluation.target import Model, declared_target, is_model
 from sparsedp.fit.charge import charge, finish
 from sparsedp.fit.settings import Seed, key_stream
@@ -61,13 +62,13 @@ def evaluate(
     X : table
         The records, as the model takes them.
     y : column
-        The truth.
+        The truth; may be left out where the model's schema says which column of X holds it.
     epsilon : float
         What the scores cost, all together; infinite for exact scores, which are not private.
     delta : float, default=0.0
         Allowed, as for a fit; the noise is pure, so that nothing of it is spent or charged.
     groups : column, optional
-        Whose each row is: all rows of a person count once.
+        Whose each row is: all rows of a person count once. By default as the model's schema says.
     sample_weight : column, optional
         Weights of rows, in [0, 1].
     ledger : Ledger, optional
@@ -113,19 +114,18 @@ def evaluate(
     asked.check(delta, response_method, invalid)
     if isinstance(X, RecordBlocks):
         raise ValueError("evaluate takes records in memory: read them as one table")
-    if y is None:
-        raise ValueError("y is missing: the truth, one label or number per record")
     target = declared_target(model, classes, target_bounds)
-    found = predictions_of(model, X, target, response_method, invalid)
+    roles = Roles.of(model, X, y, groups, sample_weight)
+    found = predictions_of(model, X, target, response_method, invalid, empty=roles.empty)
     data = Dataset.clip(
         found.values,
-        y,
+        roles.y,
         found.bounds,
         classes=target.classes,
         target_bounds=target.bounds,
         invalid=invalid,
-        groups=groups,
-        sample_weight=sample_weight,
+        groups=roles.groups,
+        sample_weight=roles.sample_weight,
     )
     with closing(data):
         name = type(model).__name__ if is_model(model) else "a column of predictions"

@@ -150,14 +150,14 @@ def test_from_init_to_report(folder):
     assert Path("p.csv").read_text() == output
 
     truth = [row["buys"] for row in people()]
-    scores = json.loads(run("evaluate", "m", "people.csv", "--json").stdout)
+    scores = json.loads(run("evaluate", "m", "people.csv", "--exact-not-private", "--json").stdout)
     yes = np.array([float(row["probability of yes"]) for row in rows])
     found = {name: row["model"] for name, row in scores["metrics"].items()}
     predicted = [row["prediction"] for row in rows]
     assert found["accuracy"] == pytest.approx(metrics.accuracy_score(truth, predicted))
     assert found["log loss"] == pytest.approx(metrics.log_loss(truth, yes))
     assert found["AUC"] == pytest.approx(metrics.roc_auc_score(np.array(truth) == "yes", yes))
-    shown = run("evaluate", "m", "people.csv", "--target", "buys").stdout
+    shown = run("evaluate", "m", "people.csv", "--target", "buys", "--exact-not-private").stdout
     assert "NOT private" in " ".join(shown.split())
 
     Path("scores.json").write_text(json.dumps(scores))
@@ -495,7 +495,8 @@ def test_regression(folder):
     rows = list(csv.DictReader(io.StringIO(run("predict", "m", "people.csv").stdout)))
     truth = [float(row["price"]) for row in people()]
     predicted = [float(row["prediction"]) for row in rows]
-    scores = json.loads(run("evaluate", "m", "people.csv", "--json").stdout)["metrics"]
+    asked = ("evaluate", "m", "people.csv", "--exact-not-private", "--json")
+    scores = json.loads(run(*asked).stdout)["metrics"]
     assert scores["R2"]["model"] == pytest.approx(metrics.r2_score(truth, predicted))
     error = metrics.mean_absolute_error(truth, predicted)
     assert scores["mean absolute error"]["model"] == pytest.approx(error)
@@ -520,7 +521,8 @@ def test_files_without_names(kind, folder):
     assert (model.task, model.n_features) == ("multinomial", 5)
     rows = list(csv.DictReader(io.StringIO(run("predict", "m", *more).stdout)))
     assert [float(row["prediction"]) for row in rows] == model.predict(X).tolist()
-    scores = json.loads(run("evaluate", "m", *more, "--json").stdout)["metrics"]
+    asked = ("evaluate", "m", *more, "--exact-not-private", "--json")
+    scores = json.loads(run(*asked).stdout)["metrics"]
     expected = metrics.roc_auc_score(y, model.predict_proba(X), multi_class="ovr")
     assert scores["AUC"]["model"] == pytest.approx(expected)
     run("init", *more, "-o", "new.toml")
@@ -609,7 +611,7 @@ def test_counts_go_all_the_way(tmp_path):
     page = (model / "report.html").read_text()
     assert "by Poisson regression" in page
     assert "at most 15" in page
-    assert "R2" in run("evaluate", model, data).output
+    assert "R2" in run("evaluate", model, data, "--exact-not-private").output
 
 
 def test_huber_is_an_option_of_regressions(tmp_path):
@@ -620,3 +622,26 @@ def test_huber_is_an_option_of_regressions(tmp_path):
     model = PublishedModel.load(tmp_path / "m")
     assert model.privacy["loss"] == {"name": "Huber", "threshold": 0.25}
     assert 'loss = "huber"' in (tmp_path / "m" / "run.toml").read_text()
+
+
+def test_private_scores_are_charged_and_exact_ones_have_to_be_asked_for(folder):
+    fit("-o", "m", "--ledger", "l.db", "--ledger-epsilon", "9", "--ledger-delta", "1e-5")
+    before = Ledger(path="l.db").remaining()
+    for more in ((), ("--epsilon", "1", "--exact-not-private"), ("--epsilon", "inf")):
+        said = refused("evaluate", "m", "people.csv", *more)
+        assert "--epsilon" in said
+        assert "--exact-not-private" in said
+        assert str(N) not in said
+    assert Ledger(path="l.db").remaining() == before
+    asked = ("evaluate", "m", "people.csv", "--epsilon", "3", "--ledger", "l.db")
+    found = json.loads(run(*asked, "--json").stdout)
+    assert found["privacy"]["private"]
+    assert found["scores"]["accuracy"]["lower"] < found["scores"]["accuracy"]["upper"]
+    left = Ledger(path="l.db").remaining()
+    assert (left.epsilon, left.delta) == (pytest.approx(before.epsilon - 3), before.delta)
+    shown = run(*asked).stdout
+    assert "private scores" in shown
+    assert "95 % interval" in shown
+    assert "nothing was charged" in refused(*asked)  # the budget does not cover a third one
+    missing = refused("evaluate", "m", "people.csv", "--epsilon", "1", "--ledger", "no.db")
+    assert "there is no ledger at no.db" in missing

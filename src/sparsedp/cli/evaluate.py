@@ -6,12 +6,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sparsedp.cli.options import existing, json_option, limit_option, source, table_options
+from sparsedp.cli.options import (
+    anywhere,
+    existing,
+    json_option,
+    limit_option,
+    neighbors_option,
+    source,
+    table_options,
+)
 
 if TYPE_CHECKING:
     import numpy as np
 
     from sparsedp.data.files.location import Location
+    from sparsedp.privacy import Neighbors
     from sparsedp.release import PublishedModel
     from sparsedp.release.columns import TableLike
 
@@ -25,6 +34,10 @@ NOTE = (
 @click.argument("model", type=existing)
 @click.argument("data", type=source)
 @click.option("--target", metavar="COLUMN", help="The column with the truth.")
+@click.option("--epsilon", type=float, help="What private scores may cost, all together.")
+@click.option("--ledger", type=anywhere, help="The budget of these records, which is charged.")
+@neighbors_option()
+@click.option("--exact-not-private", "exact", is_flag=True, help="Exact scores, for your own eyes.")
 @table_options()
 @limit_option()
 @json_option()
@@ -32,6 +45,10 @@ def command(
     model: Path,
     data: "Location",
     target: str | None,
+    epsilon: float | None,
+    ledger: Path | None,
+    neighbors: "Neighbors",
+    exact: bool,
     file_format: str | None,
     delimiter: str | None,
     encoding: str,
@@ -41,16 +58,33 @@ def command(
     """Score MODEL on the labeled records in DATA.
 
     Compares with the null model, which knows only how often each class occurs in DATA, or the mean
-    of its target. The scores are exact and not private.
+    of its target. Scores are private (--epsilon), or exact and not private (--exact-not-private).
     """
     from sparsedp.cli.declared.records import records_to_score
     from sparsedp.cli.declared.source import Source
+    from sparsedp.cli.private_scores import (
+        LoadedModel,
+        check_asked,
+        echo_scores,
+        opened,
+        private_scores,
+    )
     from sparsedp.cli.show import echo_json, echo_wrapped, table_lines
     from sparsedp.release import PublishedModel
 
+    check_asked(epsilon, ledger, exact)
     published = PublishedModel.load(model)
     records = Source(data, file_format, delimiter, encoding, sheet)
-    X, y, names = records_to_score(records, published, target)
+    X, y, names = records_to_score(records, published, target, private=not exact)
+    if epsilon is not None:
+        loaded, budget = LoadedModel(published, names), opened(ledger)
+        how = {"epsilon": epsilon, "neighbors": neighbors, "ledger": budget}
+        found = private_scores(loaded, X, y, **how)
+        if as_json:
+            echo_json({"data": data.name, **found.to_dict()})
+        else:
+            echo_scores(found, data.name)
+        return
     metrics = scores(published, X, y, names)
     if as_json:
         echo_json({"data": data.name, "n_records": len(y), "metrics": metrics, "note": NOTE})

@@ -107,13 +107,18 @@ def privacy_options(required: bool = True) -> Decorator[Verb]:
             help="Probability that the guarantee may fail; far below one over the number of "
             "records.",
         ),
-        click.option(
-            "--neighbors",
-            type=relations,
-            default="add_remove",
-            show_default=True,
-            help="What the guarantee compares: a record more or less, or a record changed.",
-        ),
+        neighbors_option(),
+    )
+
+
+def neighbors_option() -> Decorator[Verb]:
+    """--neighbors"""
+    return click.option(
+        "--neighbors",
+        type=relations,
+        default="add_remove",
+        show_default=True,
+        help="What the guarantee compares: a record more or less, or a record changed.",
     )
 
 

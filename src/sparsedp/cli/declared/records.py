@@ -132,12 +132,14 @@ def blocks_for_model(
         yield block, None
 
 
-def open_for_model(source: Source, model: PublishedModel, target: str | None = None) -> RawReader:
-    """Open a table of which a model needs some columns."""
-    opened = source.table(None if source.has_header else _needed(model, target))
+def open_for_model(
+    source: Source, model: PublishedModel, target: str | None = None, also: Sequence[str] = ()
+) -> RawReader:
+    """Open a table of which a model needs some columns, and its reader others."""
+    needed = list(dict.fromkeys([*_needed(model, target), *also]))
+    opened = source.table(None if source.has_header else needed)
     if not model.named:
         return opened  # as many columns as the model was fitted to, in their order
-    needed = _needed(model, target)
     missing = sorted({*needed} - {*opened.names})
     if missing:
         raise ValueError(f"{source}: the model needs the columns {', '.join(map(repr, missing))}")
@@ -159,9 +161,12 @@ def _needed(model: PublishedModel, target: str | None) -> list[str]:
 
 
 def records_to_score(
-    source: Source, model: PublishedModel, target: str | None
+    source: Source, model: PublishedModel, target: str | None, *, private: bool
 ) -> tuple[RawTable, RawColumn, Sequence[str] | None]:
-    """Records with the truth about them, and the names of a matrix."""
+    """Records with the truth about them, and the names of a matrix.
+
+    Private scores also need to know whose each row is and what it weighs, if the schema says so.
+    """
     if source.matrix is not None:
         table = matrix_for_model(source, model, target)
         if table.y is None:
@@ -170,8 +175,10 @@ def records_to_score(
     target = target or model.target.get("name")
     if target is None:
         raise ValueError("which column holds the truth? Give --target")
-    records = open_for_model(source, model, target).read()
     schema = model.schema
+    roles = () if schema is None or not private else (schema.person, schema.weight)
+    also = [role.column for role in roles if role is not None]
+    records = open_for_model(source, model, target, also).read()
     if schema is not None and schema.target is not None and schema.target.column == target:
         return records, schema.target_cells(records), None
     return records, list(records[target]), None

@@ -58,6 +58,23 @@ def test_a_step_is_one_that_a_reader_knows(model):
     ]
 
 
+def test_the_report_names_class_weights_and_offsets():
+    random = np.random.default_rng(0)
+    X, offset = random.random((300, 2)), random.random(300)
+    fitted = SparseLogisticRegression(
+        epsilon=1,
+        delta=1e-5,
+        bounds=(0, 1),
+        classes=(0, 1),
+        class_weight={1: 4},
+        offset_bounds=(0, 1),
+    ).fit(X, X[:, 0] > 0.5, offset=offset)
+    text = render_report(PublishedModel.from_estimator(fitted))
+    assert "<td>0.25, 1</td>" in text
+    assert "between 0 and 1, added to every margin" in text
+    assert "+ the record&#39;s offset" in text or "+ the record's offset" in text
+
+
 def test_what_cannot_be_written_is_bounded(model):
     said = [change for _, change in told(model, "binary", [800, -800, 0, 1, 1])]
     assert said[:3] == ["odds × over 1,000,000", "odds × below 0.000001", "odds × 1"]

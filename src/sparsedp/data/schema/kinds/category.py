@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sparsedp.data.gate.labels import Labels, as_number
 from sparsedp.data.gate.table import check_type
 from sparsedp.data.raw import Cells, Label
-from sparsedp.data.schema.kinds.cells import Remembered, normalized, says_nothing
+from sparsedp.data.schema.kinds.cells import Remembered, kernel, normalized, says_nothing
 from sparsedp.data.schema.kinds.checks import checked_flag, checked_texts
 from sparsedp.data.schema.kinds.kind import INDICATOR, Column, Mask, Writer, indicator
 from sparsedp.data.storage import Array
@@ -199,7 +199,7 @@ class Category:
         out = np.zeros((1, self.width))
         code = self._code_of(self.missing, "missing")
         if code >= 0:
-            put(np.array([float(code)]), self._slots, out)
+            kernel.one_hot(np.array([float(code)]), self._slots, out)
         return out.reshape(-1)
 
     def exact_codes(self, cells: Cells) -> tuple[NDArray[np.int64], int]:
@@ -319,15 +319,7 @@ def coded_writer(levels: Levels, slots: NDArray[np.int64]) -> Writer:
         codes = levels.codes(cells, remembered)
         gaps = np.isnan(codes)
         codes[gaps] = 0.0
-        out[:] = 0.0
-        put(codes, slots, out)
+        kernel.one_hot(codes, slots, out)
         return gaps
 
     return write
-
-
-def put(codes: Array, slots: NDArray[np.int64], out: Array) -> None:
-    """Ones where codes have a column."""
-    columns = slots[codes.astype(np.int64)]
-    rows = np.flatnonzero(columns >= 0)
-    out[rows, columns[rows]] = 1.0

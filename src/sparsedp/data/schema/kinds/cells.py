@@ -4,15 +4,24 @@ Nothing here looks at more than one cell.
 """
 
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from decimal import Decimal
 from numbers import Real
 
 import numpy as np
+from numpy.typing import NDArray
 
+from sparsedp._kernels.schema import COMPILED
 from sparsedp.data.gate.cells import is_missing
 from sparsedp.data.gate.labels import as_number
 from sparsedp.data.storage import Array
+
+if COMPILED:
+    from sparsedp._kernels.schema import cells as kernel
+else:
+    from sparsedp._kernels.schema import cells_reference as kernel
+
+Marks = NDArray[np.uint8]
 
 MISSING = frozenset(["", "na", "n/a", "<na>", "nan", "-nan", "nat", "null", "none", "?"])
 """Text that says that a cell is empty, in capitals or not, unless it is a declared category."""
@@ -50,7 +59,7 @@ def normalized(text: str, *, fold_case: bool = False) -> str:
     return unicodedata.normalize("NFC", text.casefold()) if fold_case else text
 
 
-class Remembered(dict[str, float]):
+class Remembered:
     """A function of a text, computed once for a text that repeats.
 
     Only texts are remembered: 1, 1.0 and True would be the same key. What is remembered goes with
@@ -58,18 +67,29 @@ class Remembered(dict[str, float]):
     """
 
     def __init__(self, function: Callable[[str], float]) -> None:
-        super().__init__()
-        self.function = function
+        self._function = function
+        self._table: dict[str, float] = {}
 
-    def __missing__(self, text: str) -> float:
-        value = self.function(text)
-        if len(self) < MOST_TEXTS:
-            self[text] = value
-        return value
+    def of(self, cells: list[object], other: Callable[[object], float]) -> Array:
+        """The function's values, NaN of None and NaN, and `other`'s for cells that are no text."""
+        out, left = np.empty(len(cells)), np.empty(len(cells), dtype=np.uint8)
+        kernel.seen(cells, self._table, out, left)
+        self.read_left(cells, out, left, other)
+        return out
 
-    def of(self, cells: Sequence[object], other: Callable[[object], float]) -> Array:
-        """The function's values, and `other`'s for cells that are no plain text."""
-        if {str}.issuperset(map(type, cells)):
-            return np.fromiter(map(self.__getitem__, cells), np.float64, len(cells))  # pyrefly: ignore
-        found = [self[cell] if type(cell) is str else other(cell) for cell in cells]
-        return np.array(found, dtype=np.float64)
+    def read_left(
+        self, cells: list[object], out: Array, left: Marks, other: Callable[[object], float]
+    ) -> None:
+        """The longer way, for cells that are marked."""
+        table = self._table
+        for i in np.flatnonzero(left).tolist():
+            cell = cells[i]
+            if type(cell) is not str:
+                out[i] = other(cell)
+                continue
+            value = table.get(cell)
+            if value is None:
+                value = self._function(cell)
+                if len(table) < MOST_TEXTS:
+                    table[cell] = value
+            out[i] = value

@@ -1,11 +1,11 @@
 """Numbers that come around again, such as hours of a day, as points on a circle."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from sparsedp.data.raw import Cells
+from sparsedp.data.schema.kinds.cells import kernel
 from sparsedp.data.schema.kinds.checks import checked_number
 from sparsedp.data.schema.kinds.kind import INDICATOR, Column, Mask, Writer
 from sparsedp.data.schema.kinds.writing import PLAIN, Writing
@@ -85,9 +85,6 @@ class Cyclic:
 
 def circle(values: Array, period: float, out: Array) -> None:
     """Sine and cosine of each number, one at a time: their bits do not depend on its place."""
-    turn = 2 * math.pi
-    angles = [turn * (math.fmod(value, period) / period) for value in values.tolist()]
-    for column, function in enumerate((math.sin, math.cos)):
-        out[:, column] = np.fromiter(map(function, angles), np.float64, len(angles))
+    kernel.circle(values, period, out)
     np.clip(out, -1.0, 1.0, out=out)
     out += 0.0  # no negative zero

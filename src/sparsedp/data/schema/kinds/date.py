@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sparsedp.data.gate.labels import as_number
 from sparsedp.data.gate.table import check_type
 from sparsedp.data.raw import Cells
-from sparsedp.data.schema.kinds.cells import Remembered, number_read, says_nothing
+from sparsedp.data.schema.kinds.cells import Remembered, kernel, number_read, says_nothing
 from sparsedp.data.schema.kinds.checks import checked_date, checked_texts
 from sparsedp.data.schema.kinds.cyclic import circle
 from sparsedp.data.schema.kinds.kind import INDICATOR, Column, Mask, Writer, indicator
@@ -211,8 +211,9 @@ class Date:
 
     def _expand(self, days: NDArray[np.int64], out: Array) -> None:
         dates = days.astype("datetime64[D]")
-        months = dates.astype("datetime64[M]").astype(np.int64)
-        rows, slot = np.arange(len(days)), 0
+        calendar = {"year", "month"} & set(self.parts)
+        months = dates.astype("datetime64[M]").astype(np.int64) if calendar else days
+        slot = 0
         for part in self.parts:
             here = out[:, slot : slot + PARTS[part]]
             slot += PARTS[part]
@@ -227,9 +228,9 @@ class Date:
                 start = dates.astype("datetime64[Y]").astype("datetime64[D]").astype(np.int64)
                 circle((days - start).astype(np.float64), DAYS_PER_YEAR, here)
             else:
-                here[:] = 0.0
                 # 1970-01-01 was a Thursday.
-                here[rows, months % 12 if part == "month" else (days + 3) % 7] = 1.0
+                codes = months % 12 if part == "month" else (days + 3) % 7
+                kernel.one_hot(codes.astype(np.float64), np.arange(PARTS[part]), here)
 
 
 def _as_iso(text: str) -> datetime:

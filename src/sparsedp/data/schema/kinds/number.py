@@ -8,13 +8,13 @@ from typing import Literal
 import numpy as np
 
 from sparsedp.data.raw import Cells
+from sparsedp.data.schema.kinds.cells import kernel
 from sparsedp.data.schema.kinds.checks import checked_ascending, checked_flag, checked_number
 from sparsedp.data.schema.kinds.kind import INDICATOR, Column, Mask, Writer, indicator
 from sparsedp.data.schema.kinds.writing import PLAIN, Writing
 from sparsedp.data.storage import Array
 
 SCALES = {"log1p": math.log1p, "sqrt": math.sqrt}
-"""Functions of one number at a time: what NumPy's differ in may depend on a number's place."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,9 +183,18 @@ class Number:
             values = np.clip(values, lower, upper)
             if self.transform:
                 scale = SCALES[self.transform]
-                values = np.fromiter(map(scale, values.tolist()), np.float64, len(values))
+                values = _root_or_log(self.transform, values)
                 values = np.clip(values, scale(lower), scale(upper))
             out[:, 0] = values + 0.0  # no negative zero, which equals zero but is other bits
+
+
+def _root_or_log(transform: str, values: Array) -> Array:
+    """Each number by itself: NumPy's logarithm may depend on its place, roots are exact."""
+    if transform == "sqrt":
+        return np.sqrt(values)
+    out = np.empty(len(values))
+    kernel.log1p(values, out)
+    return out
 
 
 def _hats(values: Array, knots: Array, out: Array) -> None:

@@ -3,12 +3,13 @@
 import hashlib
 import re
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from sparsedp.data.raw import Cells
-from sparsedp.data.schema.kinds.cells import number_read, says_nothing
+from sparsedp.data.schema.kinds.cells import kernel, number_read, says_nothing
 from sparsedp.data.schema.kinds.checks import checked_number, checked_whole
 from sparsedp.data.schema.kinds.kind import INDICATOR, Column, Mask, Writer
 from sparsedp.data.storage import Array
@@ -82,27 +83,20 @@ class Text:
 
     def writer(self) -> Writer:
         """Counts the words of each cell."""
-        slots: dict[str, int] = {}
-
-        def slot(word: str) -> int:
-            found = slots.get(word)
-            if found is None:
-                found = self._slot(word)
-                if len(slots) < MOST_REMEMBERED:
-                    slots[word] = found
-            return found
+        slots = _Slots(self._slot)
 
         def write(cells: Cells, out: Array) -> Mask:
             if isinstance(cells, np.ndarray):
                 raise ValueError("holds numbers, not text: declare another kind, or drop = true")
             gaps = np.zeros(len(cells), dtype=np.bool_)
-            out[:] = 0.0
-            for i, cell in enumerate(cells):
-                words = words_of(cell)
+            counts, left = np.zeros((len(cells), self.words)), np.empty(len(cells), dtype=np.uint8)
+            kernel.count_words(cells, slots, counts, left)
+            for i in np.flatnonzero(left).tolist():
+                words = words_of(cells[i])
                 gaps[i] = words is None
-                if words:
-                    found, counts = np.unique([slot(word) for word in words], return_counts=True)
-                    out[i, found] = self._shrunk(counts.astype(np.float64))
+                for word in words or ():
+                    counts[i, slots[word]] += 1
+            self._shrink(counts, out)
             return gaps
 
         return write
@@ -113,21 +107,35 @@ class Text:
         digest = hashlib.blake2b(content, digest_size=8, salt=salt, person=b"sparsedp words")
         return int.from_bytes(digest.digest(), "little") % self.words
 
-    def _shrunk(self, counts: Array) -> Array:
-        """Counts within the norm; whole numbers are added exactly, whatever their order."""
-        norm = float(np.sqrt(counts @ counts))
-        return np.minimum(counts * min(1.0, self.row_norm / norm), self.row_norm)
+    def _shrink(self, counts: Array, out: Array) -> None:
+        """Counts within the norm: squares of whole numbers are added exactly, in any order."""
+        norms = np.sqrt(np.square(counts).sum(axis=1))
+        factors = np.minimum(1.0, self.row_norm / np.maximum(norms, 1.0))
+        np.minimum(counts * factors[:, None], self.row_norm, out=out)
+
+
+class _Slots(dict[str, int]):
+    """The columns of words, computed once for a word that repeats."""
+
+    def __init__(self, function: Callable[[str], int]) -> None:
+        super().__init__()
+        self.function = function
+
+    def __missing__(self, word: str) -> int:
+        slot = self.function(word)
+        if len(self) < MOST_REMEMBERED:
+            self[word] = slot
+        return slot
 
 
 def words_of(cell: object) -> list[str] | None:
     """The words of a cell: none of a number, None where it is missing or no text."""
     if isinstance(cell, bytes):
         cell = cell.decode(errors="replace")
+    if not isinstance(cell, str):
+        return [] if not says_nothing(cell) and number_read(cell) is not None else None
     if says_nothing(cell):
         return None
     if number_read(cell) is not None:
         return []
-    if not isinstance(cell, str):
-        return None
-    plain = unicodedata.normalize("NFKC", cell).casefold()
-    return WORD.findall(plain)
+    return WORD.findall(unicodedata.normalize("NFKC", cell).casefold())

@@ -8,10 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
-from sparsedp.data.gate.cells import PYTHON_NUMBERS, TRUTH, number
+from sparsedp.data.gate.cells import TRUTH, number
 from sparsedp.data.gate.table import check_type
 from sparsedp.data.raw import Cells
-from sparsedp.data.schema.kinds.cells import Remembered, says_nothing
+from sparsedp.data.schema.kinds.cells import Remembered, kernel, says_nothing
 from sparsedp.data.schema.kinds.checks import checked_flag, checked_texts
 from sparsedp.data.storage import Array
 
@@ -114,14 +114,11 @@ class Writing:
                 raise ValueError(DOUBTED)
             with np.errstate(over="ignore"):  # extended precision may overflow to infinity
                 return cells.astype(np.float64)
-        kinds = set(map(type, cells))
-        plain_text = kinds <= {str} and self.is_plain
-        if plain_text or (PYTHON_NUMBERS.issuperset(kinds) and not self._doubts_floats):
-            try:
-                return np.fromiter(map(float, cells), np.float64, len(cells))  # pyrefly: ignore
-            except (ValueError, OverflowError):
-                pass  # the same by the longer way, which reads what float() does not
-        return remembered.of(cells, self.number)
+        out, left = np.empty(len(cells)), np.empty(len(cells), dtype=np.uint8)
+        mark = self.thousands if self.thousands in (".", ",") else ""
+        kernel.numbers(cells, out, left, self.decimal, mark, not self._doubts_floats)
+        remembered.read_left(cells, out, left, self.number)
+        return out
 
     def remember(self) -> Remembered:
         """Numbers of texts that repeat."""

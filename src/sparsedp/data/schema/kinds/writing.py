@@ -116,7 +116,7 @@ class Writing:
                 return cells.astype(np.float64)
         out, left = np.empty(len(cells)), np.empty(len(cells), dtype=np.uint8)
         mark = self.thousands if self.thousands in (".", ",") else ""
-        kernel.numbers(cells, out, left, self.decimal, mark, not self._doubts_floats)
+        kernel.numbers(cells, out, left, self.decimal or ".", mark, not self._doubts_floats)
         remembered.read_left(cells, out, left, self.number)
         return out
 

@@ -106,3 +106,178 @@ def test_a_messy_table_goes_all_the_way(schema):
         assert np.array_equal(model.predict_proba(frame)[:, 1], probability), name
         assert np.array_equal(own.predict_proba(frame)[:, 1], probability), name
         assert model.predict(frame).tolist() == [row["prediction"] for row in rows]
+
+
+def test_the_unit_of_protection_comes_first(folder):
+    assert 'unit = "?"' in init()
+    refused = run("fit", "t.csv", "--schema", "schema.toml", *BUDGET, code=2)
+    assert "say who is protected" in refused.stderr
+    assert "--person" in refused.stderr
+    assert 'unit = "row"' in init("--unit", "row")
+    assert (
+        "--unit row that there is no"
+        in run(
+            *("init", "t.csv", "--unit", "row", "--person", "Größe", "-o", "x.toml"), code=2
+        ).stderr
+    )
+
+
+def test_init_asks_at_a_terminal(folder, monkeypatch):
+    monkeypatch.setattr("sparsedp.cli.init._is_terminal", lambda data: True)
+    answer = CliRunner().invoke(main, ["init", "t.csv"], input="nobody\nPatienten-Nr\n")
+    assert "Whose data are protected?" in answer.output
+    text = Path("schema.toml").read_text(encoding="utf-8")
+    assert '[person]\ncolumn = "Patienten-Nr"' in text
+    CliRunner().invoke(main, ["init", "t.csv", "--force"], input="row\n")
+    assert 'unit = "row"' in Path("schema.toml").read_text(encoding="utf-8")
+
+
+def test_init_reads_no_record(folder):
+    """Records that no reader could take do not matter."""
+    header, _ = Path("t.csv").read_bytes().split(b"\r\n", 1)
+    before = init("--person", "Patienten-Nr")
+    Path("t.csv").write_bytes(header + b'\r\n"\xff\xfe;;;')
+    assert init("--person", "Patienten-Nr") == before
+
+
+@pytest.mark.parametrize("form", ["list", "object"])
+def test_code_books_in_json(folder, form):
+    book = [
+        {"name": "Größe", "type": "integer", "min": 50, "max": 250, "label": "in cm"},
+        {"name": "Geschlecht", "type": "factor", "values": {"w": "weiblich", "m": "männlich"}},
+        {"name": "Raucher", "type": "boolean", "yes": ["J"], "no": ["N"]},
+        {"name": "Patienten-Nr", "type": "id"},
+    ]
+    content = book if form == "list" else {entry.pop("name"): entry for entry in book}
+    Path("codebook.json").write_text(json.dumps(content))
+    run("init", "t.csv", "--codebook", "codebook.json", "--unit", "row")
+    text = Path("schema.toml").read_text(encoding="utf-8")
+    assert '[features."Größe"]\nkind = "whole"\nlower = 50\nupper = 250\n' in text
+    assert '[features.Geschlecht]\nkind = "category"\ncategories = ["w", "m"]\n' in text
+    assert "[features.Patienten-Nr]\ndrop = true\n" in text
+    assert "# [features.Gewicht]" in text
+
+
+BAD_BOOKS = {
+    "kind,lower\nnumber,0\n": "needs a column called name",
+    "name,kind\n,number\n": "needs the name of a column",
+    "name,kind\na,number\na,whole\n": "stands twice",
+    "name,kind,lower,upper\na,number,9,1\n": "[features.a]",
+    "name,kind,limit\na,number,9\n": "limit",
+    "name,kind\na,colour\n": "kind must be one of",
+    "name,kind\n": "has no entries",
+}
+
+
+@pytest.mark.parametrize("text", BAD_BOOKS)
+def test_bad_code_books_get_one_sentence(folder, text):
+    Path("bad.csv").write_text(text)
+    refused = run("init", "t.csv", "--codebook", "bad.csv", code=2)
+    assert BAD_BOOKS[text] in refused.stderr
+    assert refused.stderr.count("\n") == 1
+    assert not Path("schema.toml").exists()
+
+
+SMALL = """
+unit = "row"
+[target]
+column = "y"
+classes = ["no", "yes"]
+[features.sex]
+categories = ["F", "M"]
+{other}
+[features.age]
+lower = 0
+upper = 100
+"""
+
+
+def small(cells: list[str], other: str = "") -> None:
+    """A table of two columns, whose first is as given."""
+    rows = [f"{cell},{20 + i % 50},{('no', 'yes')[i % 2]}" for i, cell in enumerate(cells)]
+    Path("s.csv").write_text("\n".join(["sex,age,y", *rows]) + "\n")
+    Path("s.toml").write_text(SMALL.format(other=other))
+
+
+SMALL_FIT = ("fit", "s.csv", "--schema", "s.toml", *BUDGET, "--ledger", "budget.ledger")
+
+
+@pytest.mark.parametrize("how", ["replace", "other"])
+def test_a_value_that_is_written_otherwise_stops_the_fit(folder, how):
+    small(["F", "m"] * 40, "other = true" if how == "other" else "")
+    more = ("--invalid", "replace") if how == "replace" else ()
+    refused = run(*SMALL_FIT, *more, code=2)
+    assert "'sex': a declared value never occurs" in refused.stderr
+    assert "--allow-unmatched" in refused.stderr
+    assert "private" in refused.stderr
+    assert re.search(r"sex +40 (not as declared|under other); never 'M'", refused.stderr)
+    quiet = run(*SMALL_FIT, *more, "--quiet", code=2)
+    assert "40" not in quiet.stderr
+    assert Ledger(path="budget.ledger").history() == []
+    assert not Path("model").exists()
+    run(*SMALL_FIT, *more, "--allow-unmatched")
+    assert len(Ledger(path="budget.ledger").history()) == 1
+
+
+def test_what_the_holder_sees_is_stored_nowhere(folder):
+    small(["F", "M", "X"] * 51)
+    counts = r"(?<![\w.])(51|153)(?![\w.])"
+    fitted = run(*SMALL_FIT, "--invalid", "replace", "-o", "m")
+    assert re.search(r"sex +51 not as declared", fitted.stderr)
+    assert not re.search(counts, fitted.stdout)
+    for path in Path("m").iterdir():
+        assert not re.search(counts, path.read_text(encoding="utf-8")), path
+    quiet = run(*SMALL_FIT, "--invalid", "replace", "-o", "n", "--quiet")
+    assert quiet.stderr == ""
+
+
+def test_check_charges_and_writes_nothing(folder):
+    small(["F", "M", ""] * 20)
+    before = sorted(Path().iterdir())
+    checked = run("fit", "s.csv", "--schema", "s.toml", "--check")
+    assert re.search(r"sex +20 missing", checked.stderr)
+    assert checked.stdout == ""
+    assert sorted(Path().iterdir()) == before
+
+
+MESSAGES = {
+    "missing": ("F,,no", ('missing = "indicator"', "'age'", "--invalid replace", "mean")),
+    "malformed": ("F,secret4711,no", ("'age'", "--invalid replace")),
+    "undeclared": ("secret4711,30,no", ("'sex'", "other = true")),
+    "label": ("F,30,secret4711", ("declared classes", "--invalid replace")),
+}
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_messages_say_what_to_declare_and_quote_no_cell(folder, name):
+    line, words = MESSAGES[name]
+    small(["F", "M"] * 20)
+    with Path("s.csv").open("a") as file:
+        file.write(line + "\n")
+    refused = run(*SMALL_FIT, "--quiet", code=2)
+    for word in words:
+        assert word in refused.stderr
+    assert "4711" not in refused.output
+    assert "imputer" not in refused.stderr.lower()
+    assert Ledger(path="budget.ledger").history() == []
+    # With a public value in its place the same file is fitted, predicted and scored.
+    run(*SMALL_FIT, "--quiet", "--invalid", "replace", "-o", "m")
+    run("predict", "m", "s.csv")
+    run("evaluate", "m", "s.csv")
+
+
+def test_a_column_that_is_dropped_may_have_limits(folder):
+    small(["F", "M"] * 40)
+    run(*SMALL_FIT, "--drop", "age", "--quiet", "-o", "m")
+    assert PublishedModel.load("m").schema.columns == ("sex",)
+
+
+def test_the_line_of_the_report_works(folder):
+    """``PublishedModel.load("model.json").predict(X)``, for a model with categories."""
+    small(["F", "M"] * 40)
+    run(*SMALL_FIT, "--quiet", "-o", "m")
+    assert 'PublishedModel.load("model.json").predict(X)' in Path("m/report.html").read_text()
+    X = pd.read_csv("s.csv")
+    predicted = PublishedModel.load("m/model.json").predict(X)
+    printed = run("predict", "m", "s.csv").stdout.splitlines()[1:]
+    assert [line.split(",")[0] for line in printed] == predicted.tolist()

@@ -17,6 +17,7 @@ import random
 import resource
 import shutil
 import signal
+import sqlite3
 import sys
 import tempfile
 import time
@@ -35,6 +36,7 @@ from tests.fuzz.mutations import (
     damaged_npz,
     damaged_parquet,
     damaged_text,
+    damaged_zip,
 )
 
 BATCH = 40
@@ -46,7 +48,7 @@ MEMORY = 1500
 
 BOMB = 72 * 2**20
 FIT = ("--epsilon", "1", "--delta", "1e-5", "--solver", "sparsifier", "--set", "n_steps=4")
-FIT += ("--n-nonzero", "2", "--ledger", "budget.ledger", "--force", "-o", "out")
+FIT += ("--n-nonzero", "2", "--quiet", "--ledger", "budget.ledger", "--force", "-o", "out")
 TARGET = ("--target", "y", "--classes", "0,1")
 BOUNDS = """[target]
 column = "y"
@@ -54,6 +56,12 @@ classes = [0, 1]
 
 [bounds]
 lower = 0
+upper = 1
+
+[features.a]
+lower = 0
+
+[features.b]
 upper = 1
 
 [features.color]
@@ -64,6 +72,7 @@ categories = ["red", "blue"]
 def prepare(folder: Path) -> None:
     """Whole files of every kind, and bombs, in the folder."""
     import pyarrow as pa
+    import pyarrow.feather
     import pyarrow.parquet as pq
 
     os.chdir(folder)
@@ -76,6 +85,19 @@ def prepare(folder: Path) -> None:
     Path("t.svm.gz").write_bytes(gzip.compress(Path("t.svm").read_bytes()))
     columns = dict(zip(("a", "b", "color", "y"), map(list, zip(*rows, strict=True)), strict=True))
     pq.write_table(pa.table(columns), "t.parquet")
+    pa.feather.write_feather(pa.table(columns), "t.feather")
+    with pa.ipc.new_stream("t.arrow", pa.table(columns).schema) as writer:
+        writer.write_table(pa.table(columns), max_chunksize=25)
+    records = [dict(zip(columns, row, strict=True)) for row in rows]
+    Path("t.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    write_workbook("t.xlsx", list(columns), rows)
+    write_database("t.db", list(columns), rows)
+    codes = [{"name": "a", "kind": "number", "lower": 0, "upper": 1}]
+    codes += [{"name": "color", "kind": "category", "categories": ["red", "blue"]}]
+    Path("codes.json").write_text(json.dumps(codes))
+    Path("codes.csv").write_text(
+        "name,kind,lower,upper,categories\na,number,0,1,\ncolor,,,,red|blue\n"
+    )
     X, y = np.array([row[:2] for row in rows], dtype=float), np.array(columns["y"])
     np.savez("t.npz", X=X, y=y)
     indptr = np.arange(0, 121, 2)
@@ -93,10 +115,31 @@ def prepare(folder: Path) -> None:
         Path(name).write_bytes(content)
 
 
+def write_workbook(path: str, names: list[str], rows: list[tuple]) -> None:
+    """An Excel file."""
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    for row in [names, *rows]:
+        book.active.append(list(row))
+    book.save(path)
+
+
+def write_database(path: str, names: list[str], rows: list[tuple]) -> None:
+    """An SQLite file."""
+    connection = sqlite3.connect(path)
+    connection.execute(f"CREATE TABLE t ({', '.join(names)})")
+    connection.executemany(f"INSERT INTO t VALUES ({', '.join('?' * len(names))})", rows)
+    connection.commit()
+    connection.close()
+
+
 def commands(name: str, path: str) -> list[list[str]]:
     """What to do with a file in the place of a whole one called `name`."""
     width = ["--n-features", "2"] if ".svm" in name else []
     kind = name.split(".")[1]
+    if name.startswith("codes"):
+        return [["init", "t.csv", "--codebook", path, "--target", "y", "--force", "-o", "i.toml"]]
     if kind == "json":
         if name == "scores.json":
             return [["report", "m", "--evaluation", path, "-o", "r.html"]]
@@ -112,7 +155,9 @@ def commands(name: str, path: str) -> list[list[str]]:
         return [["fit", "t.csv", "--bounds", path, *FIT]]
     if kind == "toml":
         return [["fit", "t.csv", "--config", path, *FIT[-5:]]]
-    if kind in ("csv", "parquet"):
+    if kind == "db":
+        path = f"sqlite:///{path}?query=SELECT * FROM t"
+    if kind in ("csv", "parquet", "feather", "arrow", "jsonl", "xlsx", "db"):
         fit = ["fit", path, "--bounds", "bounds.toml", *FIT]
         model = "m"
     else:
@@ -139,14 +184,22 @@ KINDS = {
     "t.npz": damaged_npz,
     "s.npz": damaged_npz,
     "t.parquet": damaged_parquet,
+    "t.feather": damaged,
+    "t.arrow": damaged,
+    "t.jsonl": damaged_text,
+    "t.xlsx": damaged_zip,
+    "t.db": damaged,
+    "codes.json": damaged_text,
+    "codes.csv": damaged_text,
     "bounds.toml": damaged_text,
     "m/model.json": damaged_json,
     "n/model.json": damaged_json,
     "m/run.toml": damaged_text,
     "scores.json": damaged_json,
 }
-WEIGHTS = (4, 2, 2, 2, 1, 2, 3, 3, 2, 6, 2, 1, 1)
+WEIGHTS = (4, 2, 2, 2, 1, 2, 3, 3, 2, 2, 2, 3, 2, 1, 1, 2, 6, 2, 1, 1)
 BOMBS = ("b.csv.xz", "b.csv.gz", "b.csv.bz2", "b.svm.gz", "b.npz", "b.json", "b.toml")
+BOMBS += ("b.feather", "b.xlsx", "b.jsonl")
 
 
 def case(number: int, seed: int) -> tuple[list[str], str]:

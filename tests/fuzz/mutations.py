@@ -6,6 +6,7 @@ import io
 import json
 import lzma
 import random
+import zipfile
 from typing import Any
 
 import numpy as np
@@ -185,18 +186,52 @@ def _change(here: Any, key: Any, random: random.Random) -> None:
             here[key] = random.choice(VALUES)
 
 
+def damaged_zip(data: bytes, random: random.Random) -> bytes:
+    """Other bytes of the files in an archive, or of the archive itself."""
+    if random.random() < 0.3:
+        return damaged(data, random)
+    written = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(data)) as archive,
+        zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as changed,
+    ):
+        names = archive.namelist()
+        victim = random.choice([name for name in names if "sheet" in name] or names)
+        for name in names:
+            content = archive.read(name)
+            if name == (victim if random.random() < 0.8 else random.choice(names)):
+                content = damaged(content, random)
+            changed.writestr(name, content)
+    return written.getvalue()
+
+
 def bombs(size: int) -> dict[str, bytes]:
     """Small files that unpack to `size` bytes or more."""
     arrays = io.BytesIO()
     np.savez_compressed(arrays, X=np.zeros((size // 80, 10)), y=np.zeros(size // 80))
+    sheet, zeros = io.BytesIO(), np.zeros(10 * size // 8)
+    with zipfile.ZipFile(sheet, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/worksheets/sheet1.xml", bytes(size))
     return {
         "b.csv.xz": lzma.compress(b"a,b,color,y\n" + b"0,0,red,0\n" * (size // 10), preset=1),
         "b.csv.gz": gzip.compress(b"a,b,color,y\n" + bytes(size)),
         "b.csv.bz2": bz2.compress(b"a,b,color,y\n" + b"," * size),
         "b.svm.gz": gzip.compress(b"1 1:1\n" * (size // 6)),
         "b.npz": arrays.getvalue(),
+        "b.feather": _feather({name: zeros for name in ("a", "b", "color", "y")}),
+        "b.xlsx": sheet.getvalue(),
+        "b.jsonl": b'{"a": ' + b"[" * (1 << 20) + b"]" * (1 << 20) + b"}",
         "b.json": b'{"format": ' + b"[" * (1 << 20),
         "b.toml": b"[features.color]\ncategories = ["
         + b",".join(b'"%d"' % k for k in range(200_000))
         + b"]\n",
     }
+
+
+def _feather(columns: dict[str, np.ndarray]) -> bytes:
+    import pyarrow as pa
+    import pyarrow.feather
+
+    written = io.BytesIO()
+    pa.feather.write_feather(pa.table(columns), written, compression="zstd")
+    return written.getvalue()

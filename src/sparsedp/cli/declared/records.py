@@ -81,8 +81,9 @@ def records_for_fit(given: Given, declared: Declared) -> FitRecords:
 
 def open_for_fit(source: Source, declared: Declared) -> tuple[RawReader, Schema]:
     """Open a table; the header alone tells whether all is declared."""
-    names = None if source.has_header else columns_of(declared.schema)
-    opened = source.table(names)
+    # Where there is no header, the schema says which columns there are.
+    named = [*columns_of(declared.schema), *declared.schema.drop]
+    opened = source.table(None if source.has_header else named)
     schema = declared.completed(opened.names)
     return opened.of(columns_of(schema)), schema
 

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.gate.persons import NOBODY, person_codes
-from sparsedp.data.gate.units import ONE, ordinary, ranks
+from sparsedp.data.gate.units import ONE, handed_out, ordinary, ranks
 
 LARGE = 2**53
 
@@ -52,6 +52,8 @@ def test_what_containers_make_of_one_id_is_one_person(same):
         [10**30, 10**30 + 1, "1" * 1001, "1" * 1002],
         ["a", "A", "ä", "a b", b"\xff"],
         [-1, 1, 0, "-2"],
+        [i.to_bytes(8, order) for order in ("little", "big") for i in (9, 10, 32, 265, 266)],
+        [i.to_bytes(8, "little").rstrip(b"\0") for i in (265, 266, 288)],  # as NumPy has them
     ],
 )
 def test_other_ids_are_other_persons(different):
@@ -59,6 +61,7 @@ def test_other_ids_are_other_persons(different):
 
 
 NONE = [None, float("nan"), "", "  ", "nan", "None", "<NA>", pd.NA, pd.NaT, float("inf"), [1], 1j]
+NONE += ["NA", "n/a", "NULL", "null", "none", "?", "\t", "inf"]  # one person for all is no unit
 
 
 @pytest.mark.parametrize("cell", NONE, ids=repr)
@@ -78,6 +81,7 @@ def test_a_row_without_an_id_raises_or_counts_nothing(cell):
         [float(LARGE), 3],
         pd.Series([LARGE + 1, LARGE + 2, None]),
         np.array(["1e+16", "a"]),
+        [f"{float(LARGE)}", "a"],
         np.array([1j, 2]),
     ],
     ids=repr,
@@ -107,6 +111,26 @@ def containers(ids: list[Any]) -> dict[str, Any]:
 def test_every_container_says_the_same(ids):
     for name, column in containers(ids).items():
         assert who(column) == who(ids), name
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.float64, object, "U3"])
+def test_masked_ids_are_missing(kind):
+    ids = np.ma.array(
+        np.array([5, 3, 5, 8, 3]).astype(kind), mask=[False, False, False, True, True]
+    )
+    assert who(ids) == [0, 1, 0, NOBODY, NOBODY]
+
+
+def test_nobodys_rows_follow_no_person():
+    # A coin that was the first person's would move them when that person goes.
+    for coins in ([True, False, True], [True, True, True]):
+        persons = np.array([NOBODY, 0, 1, 0, 2, NOBODY])
+        assert handed_out(persons, lambda n, c=coins: np.array(c[:n])).tolist() == [
+            False,
+            *(coins[k] for k in (0, 1, 0, 2)),
+            False,
+        ]
+    assert not handed_out(np.full(3, NOBODY), lambda n: np.ones(n, bool)).any()
 
 
 @pytest.mark.parametrize("other", [None, "x", 2.5, True, 10**6, float("nan"), "7"])

@@ -18,7 +18,7 @@ def cells_of(column: RawColumn) -> Cells:
     if isinstance(column, (list, tuple)):
         return list(column)
     if isinstance(column, np.ma.MaskedArray):
-        return list(np.ma.filled(column.astype(object), None).tolist())
+        return list(column.tolist())  # None where there is no cell
     typed: Cells
     match type(column).__module__.partition(".")[0]:
         case "pyarrow":

@@ -28,8 +28,11 @@ WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]*))(?:\.0)?")
 """How containers write a whole number. Text such as "007" or "1e5" is an id of its own: read as
 numbers, the ids of two persons (hexadecimal ones, say) might become one."""
 
-NO_ID = frozenset(["", "nan", "NaN", "None", "<NA>", "NaT"])
-"""What containers write where there is no id, after blanks are taken off."""
+NO_ID = frozenset(
+    ["", "na", "n/a", "<na>", "nan", "-nan", "nat", "null", "none", "?", "inf", "-inf"]
+)
+"""What containers and files write where there is no id, in small letters: all who have none would
+otherwise be one person."""
 
 
 class VagueIds(ValueError):
@@ -123,7 +126,8 @@ def id_of(cell: object, most: int = 2**EXACT_BITS) -> int | float | str | bytes 
     if isinstance(cell, UUID):
         return str(cell)
     if isinstance(cell, str):
-        return _read(cell.strip(), most)
+        text = cell.strip()  # but bytes that are a packed number may differ in nothing else
+        return _read(text if text.isprintable() else cell, most)
     if isinstance(cell, complex) and cell.imag == 0:
         cell = cell.real
     if isinstance(cell, int):
@@ -132,11 +136,13 @@ def id_of(cell: object, most: int = 2**EXACT_BITS) -> int | float | str | bytes 
 
 
 def _read(text: str, most: int) -> int | float | str | None:
-    if text in NO_ID:
+    if text.lower() in NO_ID:
         return None
     whole = WHOLE.fullmatch(text)
-    if whole:
-        return int(whole[1]) if len(text) < 1000 else text
+    if whole and len(text) >= 1000:
+        return text
+    if whole:  # with a point it was a float, and may have been several ids
+        return int(text) if whole[1] == text else _number(float(text), most)
     if text in ("True", "False"):
         return int(text == "True")
     try:

@@ -102,13 +102,12 @@ def n_somebody(persons: Codes) -> int:
 
 
 def handed_out(persons: Codes, draw: Callable[[int], RawArray]) -> RawArray:
-    """A value for each row, drawn once for each person; nobody's rows get that of the first."""
+    """A value for each row, drawn once for each person; zero for nobody's rows, whoever comes."""
     found, places = np.unique(persons, return_inverse=True)
-    places = places.reshape(-1)
-    if len(found) and found[0] == NOBODY:
-        places = places - 1
     values = draw(n_somebody(persons))
-    return values[np.maximum(places, 0)] if len(values) else np.zeros(len(persons), values.dtype)
+    if len(found) and found[0] == NOBODY:
+        values = np.concatenate([np.zeros(1, values.dtype), values])
+    return values[places.reshape(-1)]
 
 
 def kept(whole: Whole, shares: Array) -> Whole:

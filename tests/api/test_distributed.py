@@ -290,3 +290,22 @@ def test_workers_keep_what_they_spill_to_themselves(client, table):
     classifier(QUICK).fit(RecordBlocks.from_arrays(X, y, rows_per_block=PER_BLOCK).on(client))
     modes = client.run(lambda dask_worker: os.stat(dask_worker.local_directory).st_mode & 0o777)
     assert set(modes.values()) == {0o700}
+
+
+def test_a_person_in_several_chunks_counts_once(client, table):
+    X, y = table
+    who = np.random.default_rng(1).integers(0, N // 4, N)
+    weight = np.random.default_rng(2).uniform(size=N)
+    how = {"epsilon": 1.0, "delta": 1e-6, "bounds": 1.0, "classes": (0, 1), "random_state": 0}
+    here = SparseLogisticRegression(solver=QUICK, **how)
+    here.fit(
+        RecordBlocks.from_arrays(X, y, groups=who, sample_weight=weight, rows_per_block=N // 3)
+    )
+    chunks = N // 3
+    there = SparseLogisticRegression(solver=QUICK, **how)
+    lazy = {"groups": da.from_array(who, chunks), "sample_weight": da.from_array(weight, chunks)}
+    there.fit(da.from_array(X, (chunks, D)), da.from_array(y, chunks), **lazy)
+    assert there.privacy_.unit == here.privacy_.unit == "person"
+    assert (there.coef_ == here.coef_).all()
+    with pytest.raises(ValueError, match="groups is not"):
+        there.fit(da.from_array(X, (chunks, D)), da.from_array(y, chunks), groups=who)

@@ -184,8 +184,6 @@ def test_sample_weights_are_clipped_and_rounded_down():
     assert data.weights.tolist() == [0.5, 1, 0, 0, 1, np.floor(ONE / 3) / ONE]
     with pytest.raises(ValueError, match="or negative"):
         gated(**how | {"invalid": "raise"})
-    with pytest.raises(ValueError, match="nothing to fit"):
-        gated(sample_weight=[0] * 6)
     both = gated(**how, groups=[1, 1, 2, 2, 3, 4])
     assert both.weights is not None
     assert both.weights.tolist() == [0.25, 0.5, 0, 0, 1, np.floor(ONE / 3) / ONE]

@@ -73,6 +73,11 @@ MUTANTS = [
            (f"{EVERY}::test_a_person_of_no_weight_replaces_one_of_weight_one",)),
     Mutant("src/sparsedp/fit/plan.py", "n_records=data.n_persons if", "n_records=data.n_records if",
            FITS),
+    # Blocks: rows of other blocks forgotten.
+    Mutant("src/sparsedp/data/blocks/persons.py", "ranks(inside) + places.before[inside]",
+           "ranks(inside)", ("tests/records/test_blocks_persons.py",)),
+    Mutant("src/sparsedp/data/blocks/persons.py", "(told, totals[codes], before)",
+           "(told, counts, before)", ("tests/records/test_blocks_persons.py",)),
     # Coins for rows, and two selections for three classes.
     Mutant("src/sparsedp/fit/search/search.py",
            "problem.data.per_person(lambda n: _coins(n, validation_fraction, stream))",

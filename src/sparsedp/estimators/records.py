@@ -77,12 +77,10 @@ class Records:
             return cls._encoded(estimator, estimator.schema, given)
         forget_schema(estimator)
         X, y = given.X, given.y
-        blocks = in_blocks(X, y)
+        blocks = in_blocks(X, y, given.groups, given.sample_weight)
         if blocks is None:
             X, y = _checked(estimator, X, y)
         else:
-            if given.groups is not None or given.sample_weight is not None:
-                raise ValueError("records in blocks take no groups and no sample_weight yet")
             X = y = None
             if blocks.schema is not None:
                 note_columns(estimator, blocks.schema)
@@ -158,6 +156,9 @@ class Records:
                 invalid=settings.invalid,
                 watch=Progress(None, settings.verbose).reading,
             )
+        if settings.invalid == "raise" and data.weighting == "sub_unit" and not data.total_weight:
+            data.close()
+            raise ValueError("sample_weight is zero for all rows: there is nothing to fit.")
         # Records in blocks answer all that solvers ask of a dataset.
         return Problem(cast(Dataset, data), loss, target)
 

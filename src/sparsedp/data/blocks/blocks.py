@@ -1,5 +1,6 @@
 """Records that are read block by block: more than fit in memory, or spread over a cluster."""
 
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike
 from sparsedp.data.blocks.admit import BlockGate, LostBlock
 from sparsedp.data.blocks.blocked import BlockedDataset
 from sparsedp.data.blocks.local import LocalBlocks, Machine
+from sparsedp.data.blocks.persons import SIZE, placed, places_of, rows_of
 from sparsedp.data.blocks.seal import CHANGED, Seal, Sealing
 from sparsedp.data.blocks.sources import (
     ArraySource,
@@ -58,6 +60,8 @@ class RecordBlocks:
         The cluster that reads the blocks and computes with them.
     schema : Schema, optional
         What made the features of raw columns.
+    has_persons, has_weights : bool
+        Whether every row comes with the id of a person, and with a weight.
 
     Notes
     -----
@@ -74,6 +78,8 @@ class RecordBlocks:
     memory: int = 2**30
     client: Module = None
     schema: Schema | None = None
+    has_persons: bool = False
+    has_weights: bool = False
 
     def __post_init__(self) -> None:
         if self.n_threads < 1:
@@ -90,7 +96,14 @@ class RecordBlocks:
 
     @classmethod
     def from_arrays(
-        cls, X: RawTable, y: RawColumn, *, rows_per_block: int = ROWS_PER_BLOCK, n_threads: int = 1
+        cls,
+        X: RawTable,
+        y: RawColumn,
+        *,
+        groups: RawColumn = None,
+        sample_weight: RawColumn = None,
+        rows_per_block: int = ROWS_PER_BLOCK,
+        n_threads: int = 1,
     ) -> "RecordBlocks":
         """Cut arrays into blocks of rows; meant for memory-mapped ones.
 
@@ -99,6 +112,9 @@ class RecordBlocks:
         X : ndarray or CSR array
             Of shape (n, d), for example ``np.load("X.npy", mmap_mode="r")``.
         y : ndarray of shape (n,)
+        groups : ndarray of shape (n,), optional
+            The id of each row's person; a person may have rows in several blocks.
+        sample_weight : ndarray of shape (n,), optional
         rows_per_block : int
         n_threads : int
         """
@@ -108,15 +124,26 @@ class RecordBlocks:
         if getattr(X, "ndim", None) != 2 or getattr(y, "ndim", None) != 1 or len(y) != X.shape[0]:
             raise ValueError("X needs one row per record and y one entry per record, both arrays")
         n = X.shape[0]
+        for each in (groups, sample_weight):
+            if each is not None and (getattr(each, "ndim", None) != 1 or len(each) != n):
+                raise ValueError("groups and sample_weight need one entry per row, both arrays")
         sources = tuple(
-            ArraySource(X, y, start, min(start + rows_per_block, n))
+            ArraySource(X, y, start, min(start + rows_per_block, n), groups, sample_weight)
             for start in range(0, max(n, 1), rows_per_block)
         )
-        return cls(sources, X.shape[1], is_sparse(X), n_threads=n_threads)
+        made = cls(sources, X.shape[1], is_sparse(X), n_threads=n_threads)
+        units = {"has_persons": groups is not None, "has_weights": sample_weight is not None}
+        return replace(made, **units)
 
     @classmethod
     def from_npz(
-        cls, source: str | Path | Sequence[str | Path], *, target: str = "y", n_threads: int = 1
+        cls,
+        source: str | Path | Sequence[str | Path],
+        *,
+        target: str = "y",
+        groups: str | None = None,
+        sample_weight: str | None = None,
+        n_threads: int = 1,
     ) -> "RecordBlocks":
         """Read a folder of NPZ files, each a block; uncompressed ones are faster.
 
@@ -128,11 +155,16 @@ class RecordBlocks:
             ``np.savez(path, data=A.data, indices=A.indices, indptr=A.indptr, shape=A.shape, y=y)``.
         target : str
             Which array is y.
+        groups, sample_weight : str, optional
+            Which arrays hold the ids of persons, and weights of rows.
         n_threads : int
         """
-        sources = tuple(NpzSource(path, target) for path in files_of(source, ".npz"))
+        paths = files_of(source, ".npz")
+        sources = tuple(NpzSource(path, target, groups, sample_weight) for path in paths)
         n_features, is_sparse, names = sources[0].shape()
-        return cls(sources, n_features, is_sparse, names, n_threads=n_threads)
+        made = cls(sources, n_features, is_sparse, names, n_threads=n_threads)
+        units = {"has_persons": groups is not None, "has_weights": sample_weight is not None}
+        return replace(made, **units)
 
     @classmethod
     def from_parquet(
@@ -195,11 +227,20 @@ class RecordBlocks:
         schema = schema.completed(reader.names)
         sources = table_sources(replace(reader, rows_per_block=rows_per_block), schema)
         names = schema.feature_names
-        return cls(sources, len(names), False, names, n_threads=n_threads, schema=schema)
+        made = cls(sources, len(names), False, names, n_threads=n_threads, schema=schema)
+        units = {"has_persons": schema.person is not None, "has_weights": schema.weight is not None}
+        return replace(made, **units)
 
     @classmethod
     def from_dask(
-        cls, X: RawTable, y: RawColumn = None, *, target: str | None = None, client: Module = None
+        cls,
+        X: RawTable,
+        y: RawColumn = None,
+        *,
+        target: str | None = None,
+        groups: RawColumn = None,
+        sample_weight: RawColumn = None,
+        client: Module = None,
     ) -> "RecordBlocks":
         """Take Dask collections: blocks are their chunks or partitions, and stay on the workers.
 
@@ -210,14 +251,17 @@ class RecordBlocks:
         y : dask array or series, optional
             Cut like X. Not needed if `target` names a column of a data frame.
         target : str, optional
+        groups, sample_weight : dask array or series, optional
+            Ids of persons and weights of rows, cut like X.
         client : dask.distributed.Client, optional
             By default the current one.
         """
         from sparsedp.data.blocks.cluster import current_client
         from sparsedp.data.blocks.collection import collection_sources
 
-        sources, n_features, is_sparse, names = collection_sources(X, y, target)
-        return cls(sources, n_features, is_sparse, names, client=client or current_client())
+        units = {"has_persons": groups is not None, "has_weights": sample_weight is not None}
+        found = collection_sources(X, y, target, groups, sample_weight)
+        return replace(cls(*found, client=client or current_client()), **units)
 
     def on(self, client: Module) -> "RecordBlocks":
         """Return the same blocks, read by the workers of a Dask cluster.
@@ -250,6 +294,8 @@ class RecordBlocks:
             intercept=intercept,
             invalid=invalid,
             feature_names=self.feature_names,
+            key=secrets.token_bytes(SIZE) if self.has_persons else None,
+            weighting="sub_unit" if self.has_weights else "unit",
         )
         public = gate.empty_block()
         blocks, seals = self._checked(gate, watch)
@@ -257,6 +303,11 @@ class RecordBlocks:
         if sum(counts) > most_records(self.n_features, public.row_norm):
             blocks.close()
             raise ValueError("too many records for the rounding of sums (summation.md): use fewer")
+        if self.has_persons:
+            told = places_of(blocks.each(rows_of))  # private
+            blocks = blocks.derive(placed, blocks.given(told), kept=False)
+            (nobody,) = places_of([rows_of(public)])
+            public = placed(public, nobody)
         return BlockedDataset(blocks, public, counts)
 
     def _checked(self, gate: BlockGate, watch: Watch | None) -> tuple[BlockValues, list[Seal]]:
@@ -280,14 +331,19 @@ class RecordBlocks:
         return blocks, reader.seals
 
 
-def in_blocks(X: RawTable, y: RawColumn) -> RecordBlocks | None:
+def in_blocks(
+    X: RawTable, y: RawColumn, groups: RawColumn = None, sample_weight: RawColumn = None
+) -> RecordBlocks | None:
     """What users give to ``fit``, if it comes in blocks: `RecordBlocks` or Dask collections."""
     if isinstance(X, RecordBlocks):
-        if y is not None:
-            raise ValueError("RecordBlocks hold the targets too: call fit(records) without y")
+        if any(each is not None for each in (y, groups, sample_weight)):
+            raise ValueError(
+                "RecordBlocks hold targets, ids of persons and weights too: call fit(records) "
+                "without y, groups and sample_weight"
+            )
         return X
     if _is_dask(X):
-        return RecordBlocks.from_dask(X, y)
+        return RecordBlocks.from_dask(X, y, groups=groups, sample_weight=sample_weight)
     if _is_dask(y):
         raise ValueError("y is a Dask collection and X is not: make both of one kind")
     return None

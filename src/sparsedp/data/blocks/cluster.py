@@ -202,13 +202,14 @@ def _read(cluster: Cluster, sources: Sequence[Source], gate: BlockGate) -> list[
     if not chunks:
         return cluster.submit(gate.read, [sources], retries=RETRIES)
     # All in one graph, so that what chunks have in common is computed once.
-    lazy = [chunk.X for chunk in chunks] + [chunk.y for chunk in chunks if chunk.y is not None]
+    names = [
+        name for name in ("y", "groups", "sample_weight") if getattr(chunks[0], name) is not None
+    ]
+    lazy = [getattr(chunk, name) for name in ("X", *names) for chunk in chunks]
     parts = cluster.own(cluster.client.compute(lazy, retries=RETRIES))
-    admit = AdmitCollection(gate, chunks[0].target, chunks[0].columns)
-    inputs = [parts[: len(chunks)]]
-    if len(parts) > len(chunks):
-        inputs.append(parts[len(chunks) :])
-    return cluster.submit(admit, inputs)
+    admit = AdmitCollection(gate, chunks[0].target, chunks[0].columns, tuple(names))
+    n = len(chunks)
+    return cluster.submit(admit, [parts[i : i + n] for i in range(0, len(parts), n)])
 
 
 def current_client() -> Client:

@@ -23,6 +23,8 @@ class CollectionSource:
     target: str | None
     columns: tuple[Label, ...] | None
     """Names of a data frame's columns, in their order; every partition must have the same."""
+    groups: Delayed | None = None
+    sample_weight: Delayed | None = None
 
     @property
     def label(self) -> str:
@@ -35,16 +37,21 @@ class CollectionSource:
 
 
 def collection_sources(
-    X: RawTable, y: RawColumn, target: str | None
+    X: RawTable,
+    y: RawColumn,
+    target: str | None,
+    groups: RawColumn = None,
+    sample_weight: RawColumn = None,
 ) -> tuple[tuple[CollectionSource, ...], int, bool, tuple[str, ...] | None]:
     """Cut Dask collections into chunks; also number, kind and names of the features."""
     if (y is None) == (target is None):
         raise ValueError("give y, or the name of the target column of a data frame")
-    if y is not None and not callable(getattr(type(y), "to_delayed", None)):
-        raise ValueError(
-            "X is a Dask collection and y is not: make y one that is cut like X, for example "
-            "dask.array.from_array(y, chunks=X.chunks[0])"
-        )
+    for name, column in (("y", y), ("groups", groups), ("sample_weight", sample_weight)):
+        if column is not None and not callable(getattr(type(column), "to_delayed", None)):
+            raise ValueError(
+                f"X is a Dask collection and {name} is not: make {name} one that is cut like X, "
+                f"for example dask.array.from_array({name}, chunks=X.chunks[0])"
+            )
     names = column_names(X)
     if names is not None:
         if target is not None and target not in names:
@@ -61,18 +68,28 @@ def collection_sources(
         X = X.rechunk({1: -1})
         features, n_features = X.to_delayed().ravel(), X.shape[1]
         named, has_zeros = None, is_sparse(X._meta)
-    if y is None:
-        targets = [None] * len(features)
-    else:
-        if names is None and not any(size != size for size in X.chunks[0]):
-            y = y.rechunk((X.chunks[0],))
-        targets = list(y.to_delayed())
-        if len(targets) != len(features):
-            raise ValueError("X and y are cut into different numbers of parts: cut them alike")
+    chunks = None if names is not None else X.chunks[0]
+    cut = (_cut_alike(each, chunks, len(features)) for each in (y, groups, sample_weight))
     columns = None if names is None else tuple(names)
-    pairs = zip(features, targets, strict=True)
-    sources = (CollectionSource(*pair, target, columns) for pair in pairs)
+    sources = (
+        CollectionSource(x, one, target, columns, who, weight)
+        for x, one, who, weight in zip(features, *cut, strict=True)
+    )
     return tuple(sources), n_features, has_zeros, named
+
+
+def _cut_alike(
+    column: RawColumn, chunks: tuple[float, ...] | None, n_parts: int
+) -> list[Delayed | None]:
+    """Parts of a column, one for each part of X."""
+    if column is None:
+        return [None] * n_parts
+    if chunks is not None and not any(size != size for size in chunks):
+        column = column.rechunk((chunks,))
+    parts = list(column.to_delayed())
+    if len(parts) != n_parts:
+        raise ValueError("X and y are cut into different numbers of parts: cut them alike")
+    return parts
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,12 +99,21 @@ class AdmitCollection:
     gate: BlockGate
     target: str | None
     columns: tuple[Label, ...] | None
+    given: tuple[str, ...]
+    """What comes after the features: "y", "groups" and "sample_weight", as far as they are."""
 
-    def __call__(self, X: RawTable, y: RawColumn = None) -> Dataset:
+    def __call__(self, X: RawTable, *others: RawColumn) -> Dataset:
         """A chunk of features, and of targets unless these are one of its columns."""
-        return admitted(lambda: self._admit(X, y), LABEL)
+        named = dict(zip(self.given, others, strict=True))
+        return admitted(lambda: self._admit(X, **named), LABEL)
 
-    def _admit(self, X: RawTable, y: RawColumn) -> Dataset:
+    def _admit(
+        self,
+        X: RawTable,
+        y: RawColumn = None,
+        groups: RawColumn = None,
+        sample_weight: RawColumn = None,
+    ) -> Dataset:
         names = column_names(X)
         if (None if names is None else tuple(names)) != self.columns:
             raise ValueError(
@@ -95,4 +121,4 @@ class AdmitCollection:
             )
         if self.target is not None:
             X, y = X.drop(columns=self.target), X[self.target]
-        return self.gate.admit(X, y)
+        return self.gate.admit(X, y, groups, sample_weight)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -17,6 +17,15 @@ from sparsedp.data.schema import Schema
 from sparsedp.data.storage import compressed, is_sparse
 
 
+class RawBlock(NamedTuple):
+    """What is read of a block, before the gate. Private."""
+
+    X: RawTable
+    y: RawColumn
+    groups: RawColumn = None
+    sample_weight: RawColumn = None
+
+
 class Source(Protocol):
     """A block of records before the gate; can be read any number of times, and pickled."""
 
@@ -25,8 +34,8 @@ class Source(Protocol):
         """Where the records come from, for messages."""
         ...
 
-    def read(self, invalid: Invalid = "raise") -> tuple[RawTable, RawColumn]:
-        """Features and targets, as they are stored."""
+    def read(self, invalid: Invalid = "raise") -> RawBlock:
+        """Features and targets, as they are stored; ids of persons and weights, if there are."""
         ...
 
 
@@ -38,20 +47,25 @@ class ArraySource:
     y: RawColumn
     start: int
     stop: int
+    groups: RawColumn = None
+    sample_weight: RawColumn = None
 
     @property
     def label(self) -> str:
         """Not which rows: that would tell how many there are."""
         return "some rows of the arrays"
 
-    def read(self, invalid: Invalid = "raise") -> tuple[RawTable, RawColumn]:
-        """Slices of both."""
-        return self.X[self.start : self.stop], self.y[self.start : self.stop]
+    def read(self, invalid: Invalid = "raise") -> RawBlock:
+        """Slices of all."""
+        part = slice(self.start, self.stop)
+        columns = (self.y, self.groups, self.sample_weight)
+        return RawBlock(self.X[part], *(None if each is None else each[part] for each in columns))
 
-    def __reduce__(self) -> tuple[type, tuple[RawTable, RawColumn, int, int]]:
+    def __reduce__(self) -> tuple[type, tuple[RawTable, RawColumn, int, int, RawColumn, RawColumn]]:
         # To another process goes this block, not the whole array.
-        X, y = self.read()
-        return ArraySource, (_own(X), _own(y), 0, self.stop - self.start)
+        X, y, *units = self.read()
+        groups, weights = (None if each is None else _own(each) for each in units)
+        return ArraySource, (_own(X), _own(y), 0, self.stop - self.start, groups, weights)
 
 
 @dataclass(frozen=True)
@@ -60,24 +74,28 @@ class NpzSource:
 
     path: Path
     target: str
+    groups: str | None = None
+    weight: str | None = None
 
     @property
     def label(self) -> str:
         """The file."""
         return str(self.path)
 
-    def read(self, invalid: Invalid = "raise") -> tuple[RawTable, RawColumn]:
+    def read(self, invalid: Invalid = "raise") -> RawBlock:
         """All of the file."""
         with NpzFile(self.path) as arrays:
             if self.target not in arrays.names:
                 raise ValueError(f"no array {self.target!r} in this file")
             y = arrays.read(self.target)
+            units = [arrays.read(each) if each else None for each in (self.groups, self.weight)]
             if "X" in arrays.names:
-                return arrays.read("X"), y
+                return RawBlock(arrays.read("X"), y, *units)
             if not {"data", "indices", "indptr", "shape"} <= arrays.names:
                 raise ValueError("save X, or data, indices, indptr and shape of a CSR array")
             values, indices, indptr = map(arrays.read, ("data", "indices", "indptr"))
-            return compressed((values, indices, indptr), tuple(arrays.read("shape"))), y
+            X = compressed((values, indices, indptr), tuple(arrays.read("shape")))
+            return RawBlock(X, y, *units)
 
     def shape(self) -> tuple[int, bool, tuple[str, ...] | None]:
         """Number of features, whether they are sparse, and their names. Public."""
@@ -103,9 +121,9 @@ class ParquetSource:
         """The file."""
         return str(self.path)
 
-    def read(self, invalid: Invalid = "raise") -> tuple[RawTable, RawColumn]:
+    def read(self, invalid: Invalid = "raise") -> RawBlock:
         """These row groups only."""
-        return read_row_groups(self.path, self.plan, self.groups, invalid)
+        return RawBlock(*read_row_groups(self.path, self.plan, self.groups, invalid))
 
 
 def parquet_sources(
@@ -149,14 +167,19 @@ class TableSource:
         """The file."""
         return self.part.label
 
-    def read(self, invalid: Invalid = "raise") -> tuple[RawTable, RawColumn]:
+    def read(self, invalid: Invalid = "raise") -> RawBlock:
         """These records only."""
-        records = self.part.read()
-        return self.schema.encode(records, invalid), self.schema.target_cells(records)
+        records, schema = self.part.read(), self.schema
+        groups = None if schema.person is None else schema.groups(records)
+        weights = None if schema.weight is None else schema.weights(records)
+        X, y = schema.encode(records, invalid), schema.target_cells(records)
+        return RawBlock(X, y, groups, weights)
 
 
 def table_sources(reader: RawReader, schema: Schema) -> tuple[TableSource, ...]:
     """Cut a table where its format can be cut."""
+    if schema.offset is not None:
+        raise ValueError("records in blocks take no offset yet: read the table at once")
     roles = (schema.target, schema.person, schema.weight)
     wanted = dict.fromkeys([*schema.columns, *(role.column for role in roles if role is not None)])
     parts = reader.of(list(wanted)).parts()

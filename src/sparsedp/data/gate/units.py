@@ -162,8 +162,6 @@ def sample_shares(sample_weight: RawColumn, invalid: Invalid) -> Array:
             "sample_weight contains weights that are missing (NaN) or negative: repair these rows, "
             'or pass invalid="replace" (--invalid replace), which takes 0 for them.'
         )
-    if invalid == "raise" and len(found) and not found.any():
-        raise ValueError("sample_weight is zero for all rows: there is nothing to fit.")
     return np.where(found >= 0, np.minimum(found, 1.0), 0.0)
 
 

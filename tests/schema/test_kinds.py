@@ -34,7 +34,7 @@ LIMITS = {"lower": 0, "upper": 100}
     [
         ({}, ["1", " 2.5 ", 3, 4.5, True, "true", "1e2", "-7", "700", b"5"],
          [1, 2.5, 3, 4.5, 1, 1, 100, 0, 100, 5]),
-        ({"decimal": ","}, ["1,5", "3", 2.5, ",5", "1,5e1"], [1.5, 3, 2.5, 0.5, 15]),
+        ({"decimal": ","}, ["1,5", "3", 2, ",5", "1,5e1"], [1.5, 3, 2, 0.5, 15]),
         ({"decimal": ",", "thousands": ".", "upper": 1e7}, ["1.234,5", "1.234.567", "12"],
          [1234.5, 1234567, 12]),
         ({"thousands": ",", "upper": 1e7}, ["1,234.5", "1234.5", "12,345,678"],
@@ -408,3 +408,26 @@ def test_round_trip():
     schema = Schema.from_toml(HOSPITAL)
     assert Schema.from_toml(schema.to_toml()) == schema
     assert Schema.from_dict(json.loads(json.dumps(schema.to_dict()))) == schema
+
+
+def test_binary_numbers_hold_their_limits_alone():
+    said = {"lower": 0, "upper": 1, "binary": True}
+    schema = Schema.from_dict({"features": {"x": said}})
+    assert schema.encode({"x": ["0.5", "1", "7"]}, "replace").tolist() == [[0.0], [1.0], [0.0]]
+    with pytest.raises(ValueError, match="not lower or upper, as binary = true says"):
+        schema.encode({"x": ["0.5"]})
+    with pytest.raises(ValueError, match="missing must be lower or upper"):
+        Schema.from_dict({"features": {"x": {**said, "missing": 0.3}}})
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ({"knots": [-1.7e308, 1.7e308]}, "beyond"),  # their difference is infinite
+        ({"lower": 0, "upper": 1, "currency": "5"}, "part of a number"),
+        ({"lower": 0, "upper": 1, "currency": ["$", "."]}, "part of a number"),
+    ],
+)
+def test_declarations_that_arithmetic_does_not_carry_are_refused(said, message):
+    with pytest.raises(ValueError, match=message):
+        Schema.from_dict({"features": {"x": said}})

@@ -1,7 +1,9 @@
 """No record changes what becomes of another, whatever it holds and whatever holds the table."""
 
 import datetime
+import io
 import math
+import time
 from decimal import Decimal
 
 import numpy as np
@@ -235,3 +237,46 @@ def test_messages_quote_no_cell(name):
         while found is not None:
             assert mark not in f"{found!r} {found}"
             found = found.__cause__ or found.__context__
+
+
+@pytest.mark.parametrize(
+    ("said", "cells"),
+    [
+        ({"categories": ["INF", "CHI", "1"], "other": True}, ["INF", "INF", "1"]),
+        ({"categories": ["inf", "-inf"]}, ["inf", "-inf", "inf"]),
+        ({"kind": "text", "words": 4}, ["Infinity", "5"]),
+        ({"lower": 0, "upper": 99, "decimal": ","}, ["7", "7.8", "1.5"]),
+        ({"lower": 0, "upper": 9999, "decimal": ",", "thousands": "."}, ["7", "1.234"]),
+    ],
+)
+@pytest.mark.parametrize("backend", ["numpy", "numpy_nullable", "pyarrow"])
+def test_a_cell_that_makes_pandas_keep_text_changes_its_own_record_alone(said, cells, backend):
+    """pandas reads these as numbers, and as text where one cell is none; or they are refused."""
+    schema = Schema.from_dict({"features": {"x": said}})
+    found, refused = [], []
+    for last in ("3", "ward"):
+        text = "\n".join(["x", *cells, last])
+        kind = {} if backend == "numpy" else {"dtype_backend": backend}
+        frame = pd.read_csv(io.StringIO(text), **kind)
+        try:
+            found.append(schema.encode(frame, "replace")[:-1].tobytes())
+        except ValueError as error:
+            refused.append(str(error))
+    assert len(found) < 2 or found[0] == found[1]
+    assert all("typed = true" in m or "holds numbers, not text" in m for m in refused)
+    assert not refused or "decimal" in said or "words" in said
+
+
+def test_marks_of_one_cell_do_not_take_hours():
+    marks = "a" + "\u0316\u0301" * 10**6
+    schema = Schema.from_dict(
+        {
+            "features": {
+                "ward": {"categories": ["a", "b"], "other": True},
+                "notes": {"kind": "text", "words": 4},
+            }
+        }
+    )
+    before = time.process_time()
+    schema.encode({"ward": [marks], "notes": [marks]})
+    assert time.process_time() - before < 20  # quadratic time would be an hour

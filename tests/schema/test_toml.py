@@ -136,3 +136,22 @@ def test_whatever_stands_in_a_strangers_file_it_is_read_or_refused_by_a_sentence
                 assert len(said) < 400
             else:
                 assert Schema.from_dict(schema.to_dict()) == schema
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ".".join(["a"] * 5000) + " = 1",  # 5,000 keys of up to 5,000 parts
+        " . ".join(['"a"'] * 5000) + " = 1",
+        "[" + ".".join(["'a'"] * 5000) + "]",
+        "a = " + "9" * 5000,
+        "a = " + "[" * 100_000,
+    ],
+)
+def test_files_that_would_fill_the_memory_are_refused_in_a_sentence(text, tmp_path):
+    path = tmp_path / "schema.toml"
+    path.write_text(text)
+    for source in (text, path):
+        with pytest.raises(ValueError, match=r"not (a )?TOML") as caught:
+            Schema.from_toml(source)
+        assert len(str(caught.value)) < 300

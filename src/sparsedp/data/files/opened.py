@@ -10,6 +10,7 @@ import io
 import json
 import lzma
 import os
+import re
 import stat
 import struct
 import tomllib
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 COMPRESSED = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 BUFFER = 1 << 17
 LONGEST_LINE = 64 * 2**20
+
+DOTTED = re.compile(r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){16}""")
+"""Sixteen parts of a key and more; a schema has three."""
 
 DAMAGED = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, csv.Error, struct.error, gzip.BadGzipFile),
@@ -157,12 +161,21 @@ def read_text(path: Path, kind: str) -> str:
 
 def read_toml(path: Path) -> dict[str, Unchecked]:
     """A TOML file as a dict."""
-    text = read_text(path, "a TOML file")
-    with reading(path):
-        try:
-            return tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise BadFile(f"{path} is not a TOML file: {error}") from None
+    return parse_toml(read_text(path, "a TOML file"), f"{path} is not a TOML file")
+
+
+def parse_toml(text: str, problem: str) -> dict[str, Unchecked]:
+    """TOML from text; `problem` begins the message if it is none."""
+    if DOTTED.search(text):  # Python keeps every beginning of a key: a few bytes become gigabytes
+        raise BadFile(f"{problem}: a key has too many dots")
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadFile(f"{problem}: {error}") from None
+    except RecursionError:
+        raise BadFile(f"{problem}: it is nested too deeply") from None
+    except ValueError:
+        raise BadFile(f"{problem}: it holds a number or a date that is none") from None
 
 
 def read_json(path: Path, kind: str) -> Unchecked:

@@ -34,7 +34,12 @@ def cells_of(column: RawColumn) -> Cells:
             refuse_type(dtype, arrow is not None and _no_cells(arrow))
             whose = getattr(dtype, "categories", None)  # of a categorical column, the type of these
             dtype = dtype if whose is None or whose.dtype.kind not in "fc" else whose.dtype
-            typed = column.to_numpy() if isinstance(dtype, np.dtype) else column.tolist()
+            if isinstance(dtype, np.dtype):
+                typed = column.to_numpy()
+            elif getattr(dtype, "kind", "") == "f":  # of pandas' own or Arrow's, with NA
+                typed = column.to_numpy(np.float64, na_value=np.nan)
+            else:
+                typed = column.tolist()
         case _:
             typed = column if isinstance(column, np.ndarray) else array_or_list(column)
     if isinstance(typed, np.ndarray) and typed.dtype.kind not in "biufc":

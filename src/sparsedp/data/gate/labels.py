@@ -56,7 +56,7 @@ class Labels:
             if found is None:
                 key = as_number(plain)
                 found = -1 if key is None else self._by_number.get(key, -1)
-            vague = isinstance(plain, float) and abs(plain) >= 2.0**EXACT_BITS
+            vague = isinstance(plain, float) and 2.0**EXACT_BITS <= abs(plain) < math.inf
             return -1 if vague and not isinstance(self.values[found], float) else found
         except Exception:
             return -1  # not hashable, or a type that cannot be compared
@@ -71,7 +71,7 @@ class Labels:
         with np.errstate(over="ignore"):  # extended precision may overflow to infinity
             cells = cells.astype(dtype, copy=False)
         for number, code in self._by_number.items():
-            large = kind == "f" and abs(number) >= 2**EXACT_BITS
+            large = kind == "f" and 2**EXACT_BITS <= abs(number) < math.inf
             if not large or isinstance(self.values[code], float):
                 codes[cells == (float(number) if kind == "f" else number)] = code
         return codes
@@ -103,21 +103,26 @@ def _is_as_large(cell: object, most: int) -> bool:
 
 
 def as_number(value: object) -> int | float | None:
-    """The number that a value is or reads as: an int where it is whole, exactly; else None."""
+    """The number that a value is or reads as: an int where it is whole, exactly; else None.
+
+    Infinity is one: programs read the label "INF" as a number, unless some cell is none.
+    """
     if isinstance(value, str):
         text = plain_text(value)
         try:
-            if not np.isfinite(float(text)):
-                return None
-            value = Decimal(text)
+            number = float(text)
+            value = Decimal(text) if math.isfinite(number) else number
         except (ValueError, ArithmeticError):
             return None
     if isinstance(value, complex) and value.imag == 0:
         value = value.real
     if isinstance(value, int | np.integer | np.bool_):
         return int(value)
-    if not isinstance(value, Real | Decimal) or not np.isfinite(float(value)):
+    if not isinstance(value, Real | Decimal):
         return None
+    number = float(value)
+    if not math.isfinite(number):
+        return None if math.isnan(number) else number
     whole: int = math.trunc(value)  # pyrefly: ignore[bad-assignment]
     return whole if value == whole else float(value)
 

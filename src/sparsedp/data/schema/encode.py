@@ -15,6 +15,9 @@ from sparsedp.data.storage import Array
 ROWS = 1 << 13
 """Records at a time: their columns stay in the processor's cache."""
 
+CELLS = 1 << 22
+"""Cells at a time: a schema may declare a million columns in a line."""
+
 REPLACE = 'or pass invalid="replace" (--invalid replace), which puts a public value in its place'
 
 
@@ -171,6 +174,11 @@ class Product:
         return (out[:, which] - self.lower[which]) / self.width[which]
 
 
+def rows_at_once(n_columns: int) -> int:
+    """How many records are encoded at a time."""
+    return max(1, min(ROWS, CELLS // n_columns))
+
+
 def encoded(
     frame: Frame,
     parts: Sequence[Part],
@@ -190,8 +198,9 @@ def encoded(
         result = np.empty((n, n_columns))
     else:
         result = np.empty((n, len(wanted)), order="F")
-    for start in range(0, n, ROWS):
-        stop = min(start + ROWS, n)
+    step = rows_at_once(n_columns)
+    for start in range(0, n, step):
+        stop = min(start + step, n)
         block = result[start:stop] if wanted is None else np.zeros((stop - start, n_columns))
         for reading in readings:
             part = reading.part

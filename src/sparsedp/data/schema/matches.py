@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsedp.data.raw import Label
-from sparsedp.data.schema.encode import ROWS, Part, Reading, missing_among
+from sparsedp.data.schema.encode import Part, Reading, missing_among, rows_at_once
 from sparsedp.data.schema.frame import Frame
 from sparsedp.data.schema.kinds.category import Category
 
@@ -50,8 +50,9 @@ def match(frame: Frame, part: Part) -> Match:
     reading = Reading.of(part, "replace")
     missing = malformed = other = 0
     seen: set[int] = set()
-    for start in range(0, frame.n_rows, ROWS):
-        stop = min(start + ROWS, frame.n_rows)
+    step = rows_at_once(kind.width)
+    for start in range(0, frame.n_rows, step):
+        stop = min(start + step, frame.n_rows)
         cells = frame.block(part.name, start, stop, dates=kind.holds_dates)
         gaps = reading.gaps(cells, np.empty((stop - start, kind.width)))
         empty = int(missing_among(cells, gaps).sum())

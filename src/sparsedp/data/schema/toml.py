@@ -1,13 +1,12 @@
 """Schemas as TOML text."""
 
 import json
-import tomllib
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 
 from sparsedp.data.files.limits import limits
-from sparsedp.data.files.opened import read_toml
+from sparsedp.data.files.opened import parse_toml, read_toml
 from sparsedp.data.raw import Unchecked
 from sparsedp.data.schema.tables import Table, quoted
 
@@ -18,13 +17,7 @@ def read(source: str | Path) -> tuple[Table, str]:
     if isinstance(source, Path) or not {"[", "=", "\n"} & set(source):
         return read_toml(Path(source)), f"{source}: "
     limits().check("text", len(source), "the schema")
-    try:
-        return tomllib.loads(source), ""
-    except tomllib.TOMLDecodeError as error:
-        problem = str(error)
-    except RecursionError:
-        problem = "it is nested too deeply"
-    raise ValueError(f"the schema is not TOML: {problem}")
+    return parse_toml(source, "the schema is not TOML"), ""
 
 
 def written(tables: Mapping[str, Unchecked]) -> str:

@@ -16,6 +16,7 @@ from sparsedp.data.files.opened import LONGEST_LINE
 from sparsedp.data.files.raw_columns import RawColumns
 
 DELIMITERS = ",;\t|"
+LONGEST_NAME = 256
 
 
 def names(location: Location, how: How) -> list[str]:
@@ -169,10 +170,15 @@ def _header(location: Location, how: How, first: str) -> list[str]:
         cells = next(reader, [""])
     except csv.Error:
         cells = [""]
-    found = [unicodedata.normalize("NFC", name.strip()) for name in cells]
+    found = [_composed(name.strip()) for name in cells]
     if all(map(_is_number, found)):
         raise ValueError(f"{location}, line 1: needs a header line with the names of the columns.")
     return found
+
+
+def _composed(name: str) -> str:
+    """A name in NFC; not a long one, whose marks would be put in order in quadratic time."""
+    return unicodedata.normalize("NFC", name) if len(name) <= LONGEST_NAME else name
 
 
 def _delimiter(how: How, first: str) -> str:

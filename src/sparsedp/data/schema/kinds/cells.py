@@ -53,8 +53,19 @@ def number_read(cell: object) -> int | float | None:
         return None  # a type whose conversion fails in its own way
 
 
+LONGEST = 256
+"""Characters that are composed at once: marks are put in order in time quadratic in their number,
+and a single cell of them would take hours."""
+
+
 def normalized(text: str, *, fold_case: bool = False) -> str:
-    """A text without what editors and keyboards add: composed (NFC), no blanks around."""
+    """A text without what editors and keyboards add: composed (NFC), no blanks around.
+
+    A text of more than `LONGEST` characters stays as it is, but for the blanks.
+    """
+    text = text.strip()
+    if len(text) > LONGEST:
+        return text
     text = unicodedata.normalize("NFC", text).strip()
     return unicodedata.normalize("NFC", text.casefold()) if fold_case else text
 

@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from sparsedp.data.bounds import Bounds
 from sparsedp.data.raw import Cells
 from sparsedp.data.schema.kinds.cells import kernel
 from sparsedp.data.schema.kinds.checks import checked_ascending, checked_flag, checked_number
@@ -71,6 +72,7 @@ class Number:
             object.__setattr__(self, "bins", checked_ascending(self.bins, "bins", 1))
         if len(self.knots):
             object.__setattr__(self, "knots", checked_ascending(self.knots, "knots", 2))
+            Bounds(self.knots[0], self.knots[-1])  # so that differences are finite
         if sum([self.transform is not None, bool(self.bins), bool(self.knots)]) > 1:
             raise ValueError("takes one of transform, bins and knots")
         if self.transform is not None and self.transform not in SCALES:
@@ -80,6 +82,9 @@ class Number:
             raise ValueError("binary numbers take no transform, bins or knots")
         if self.lower is not None and self.upper is not None:
             self._check_limits(self.lower, self.upper)
+            limits = (None, INDICATOR, self.lower, self.upper)
+            if self.binary and self.missing not in limits:
+                raise ValueError("missing must be lower or upper where binary is true")
 
     def _check_limits(self, lower: float, upper: float) -> None:
         if not lower < upper:
@@ -112,9 +117,13 @@ class Number:
     def expects(self) -> str:
         """For messages."""
         what = "whole numbers" if self.kind == "whole" else "numbers"
+        if self.binary:
+            return "lower or upper, as binary = true says: leave that out, or repair the limits"
+        doubted = self.writing is not None and self.writing.doubts_floats
+        typed = "; cells that are floats already need typed = true" if doubted else ""
         return (
             f"finite {what}: say how they are written (decimal, thousands, percent, currency), "
-            "or declare categories or another kind"
+            f"or declare categories or another kind{typed}"
         )
 
     @property
@@ -154,6 +163,8 @@ class Number:
             gaps = ~np.isfinite(values)
             if self.kind == "whole":
                 gaps |= values != np.floor(values)
+            if self.binary:
+                gaps |= ~np.isin(values, self.limits)
             values[gaps] = 0.0
             self._expand(values, out)
             return gaps

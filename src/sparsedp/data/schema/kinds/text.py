@@ -1,6 +1,7 @@
 """Free text as hashed words, within a row norm."""
 
 import hashlib
+import math
 import re
 import unicodedata
 from collections.abc import Callable
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsedp.data.raw import Cells
-from sparsedp.data.schema.kinds.cells import kernel, number_read, says_nothing
+from sparsedp.data.schema.kinds.cells import LONGEST, kernel, number_read, says_nothing
 from sparsedp.data.schema.kinds.checks import checked_number, checked_whole
 from sparsedp.data.schema.kinds.kind import INDICATOR, Column, Mask, Writer
 from sparsedp.data.storage import Array
@@ -136,6 +137,16 @@ def words_of(cell: object) -> list[str] | None:
         return [] if not says_nothing(cell) and number_read(cell) is not None else None
     if says_nothing(cell):
         return None
-    if number_read(cell) is not None:
+    number = number_read(cell)
+    if number is not None and math.isfinite(number):
         return []
-    return WORD.findall(unicodedata.normalize("NFKC", cell).casefold())
+    return WORD.findall(composed(cell).casefold())
+
+
+def composed(text: str) -> str:
+    """The text in NFKC; of a long one, runs without blanks in pieces of at most `LONGEST`."""
+    if len(text) <= LONGEST or text.isascii():
+        return unicodedata.normalize("NFKC", text)
+    runs = text.split()
+    pieces = [run[i : i + LONGEST] for run in runs for i in range(0, len(run), LONGEST)]
+    return " ".join(unicodedata.normalize("NFKC", piece) for piece in pieces)

@@ -21,10 +21,11 @@ BLANKS = " \u00a0\u2009\u202f"
 APOSTROPHES = "'’"
 FLOATS = (float, np.floating, Decimal)
 DOUBTED = (
-    'holds floats, and "." is declared to stand between thousands: a program that reads 1.234 as a '
+    'holds floats, and "." is not declared as the decimal point: a program that reads 1.234 as a '
     "fraction would have changed the numbers. Read the column as text, or declare typed = true if "
     "its floats are right"
 )
+NUMERIC = frozenset("0123456789.,+-eE_ ")
 SIGNS = {"+": 1.0, "-": -1.0, "−": -1.0}
 
 
@@ -45,7 +46,7 @@ class Writing:
     parentheses : bool
         Whether (5) is minus five.
     typed : bool
-        Whether floats are right where "." stands between thousands. By default they are refused: a
+        Whether floats are right where "." is no decimal point. By default they are refused: a
         program that does not know how numbers are written reads 1.234 as a fraction, unless some
         cell of the column is no number.
     """
@@ -67,6 +68,8 @@ class Writing:
         if self.currency is not None:
             symbols = tuple(filter(None, checked_texts(self.currency, "currency")))
             object.__setattr__(self, "currency", symbols)
+            if any(NUMERIC.issuperset(symbol) for symbol in symbols):
+                raise ValueError("currency must not be part of a number, such as a digit")
         for name in ("percent", "parentheses", "typed"):
             if getattr(self, name) is not None:
                 checked_flag(getattr(self, name), name)
@@ -91,15 +94,16 @@ class Writing:
         return self == PLAIN
 
     @property
-    def _doubts_floats(self) -> bool:
-        return self.thousands == "." and not self.typed
+    def doubts_floats(self) -> bool:
+        """Whether a float may have been another number in the file that it comes from."""
+        return (self.thousands == "." or self.decimal == ",") and not self.typed
 
     def number(self, cell: object) -> float:
         """A cell as a number; NaN if it is none, or missing."""
         if isinstance(cell, bytes):
             cell = cell.decode(errors="replace")
         if not isinstance(cell, str):
-            found = None if self._doubts_floats and isinstance(cell, FLOATS) else number(cell)
+            found = None if self.doubts_floats and isinstance(cell, FLOATS) else number(cell)
             return math.nan if found is None else found
         return self._plain(cell) if self.is_plain else self._written(cell)
 
@@ -110,13 +114,13 @@ class Writing:
         """
         if isinstance(cells, np.ndarray):
             check_type(cells.dtype, "the column")
-            if self._doubts_floats and cells.dtype.kind == "f":
+            if self.doubts_floats and cells.dtype.kind == "f":
                 raise ValueError(DOUBTED)
             with np.errstate(over="ignore"):  # extended precision may overflow to infinity
                 return cells.astype(np.float64)
         out, left = np.empty(len(cells)), np.empty(len(cells), dtype=np.uint8)
         mark = self.thousands if self.thousands in (".", ",") else ""
-        kernel.numbers(cells, out, left, self.decimal or ".", mark, not self._doubts_floats)
+        kernel.numbers(cells, out, left, self.decimal or ".", mark, not self.doubts_floats)
         remembered.read_left(cells, out, left, self.number)
         return out
 

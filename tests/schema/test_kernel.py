@@ -49,7 +49,7 @@ def test_numbers_are_those_of_the_longer_way_to_the_last_bit(texts, writing):
     read = []
     for loops in (kernel, cells_reference):
         out, left = np.zeros(len(cells)), np.zeros(len(cells), dtype=np.uint8)
-        loops.numbers(cells, out, left, writing.decimal, mark, mark != ".")
+        loops.numbers(cells, out, left, writing.decimal, mark, not writing.doubts_floats)
         assert np.array_equal(out[left == 0], found[left == 0], equal_nan=True)
         read.append((left.tobytes(), bits(np.where(left, 0.0, out))))
     assert read[0] == read[1]

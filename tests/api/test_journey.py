@@ -46,7 +46,8 @@ def folder(tmp_path, monkeypatch) -> Path:
     messy.write(tmp_path / "t.csv", N_PEOPLE)
     messy.write(tmp_path / "later.csv", 50, seed=8)
     (tmp_path / "codebook.csv").write_text(messy.CODEBOOK, encoding="utf-8")
-    Ledger(5.0, 1e-4, tmp_path / "budget.ledger")
+    Ledger(9.0, 1e-3, tmp_path / "budget.ledger")
+    Ledger(9.0, 1e-3, tmp_path / "people.ledger", unit="person")
     return tmp_path
 
 
@@ -76,9 +77,9 @@ def test_a_messy_table_goes_all_the_way(schema):
     assert "Protects  each person" in run("plan", "t.csv", "--schema", schema, *BUDGET).stdout
     checked = run("fit", "t.csv", "--schema", schema, "--check")
     assert "Nothing was charged" in checked.stderr
-    how = ("--schema", schema, *BUDGET, "--seed", 1, "--ledger", "budget.ledger", "-o", "m")
+    how = ("--schema", schema, *BUDGET, "--seed", 1, "--ledger", "people.ledger", "-o", "m")
     fitted = run("fit", "t.csv", *how)
-    assert len(Ledger(path="budget.ledger").history()) == 1
+    assert len(Ledger(path="people.ledger").history()) == 1
     assert "ja" in Path("m/report.html").read_text(encoding="utf-8")
     printed = run("predict", "m", "later.csv").stdout
     found = json.loads(run("evaluate", "m", "later.csv", "--epsilon", 5, "--json").stdout)
@@ -263,7 +264,7 @@ def test_messages_say_what_to_declare_and_quote_no_cell(folder, name):
     # With a public value in its place the same file is fitted, predicted and scored.
     run(*SMALL_FIT, "--quiet", "--invalid", "replace", "-o", "m")
     run("predict", "m", "s.csv")
-    run("evaluate", "m", "s.csv")
+    run("evaluate", "m", "s.csv", "--exact-not-private")
 
 
 def test_a_column_that_is_dropped_may_have_limits(folder):
@@ -281,3 +282,10 @@ def test_the_line_of_the_report_works(folder):
     predicted = PublishedModel.load("m/model.json").predict(X)
     printed = run("predict", "m", "s.csv").stdout.splitlines()[1:]
     assert [line.split(",")[0] for line in printed] == predicted.tolist()
+
+
+def test_a_ledger_that_a_fit_makes_protects_whom_the_fit_protects(schema):
+    how = ("--schema", schema, *BUDGET, "--quiet", "--ledger", "new.ledger")
+    run("fit", "t.csv", *how, "--ledger-epsilon", 3, "--ledger-delta", 1e-4, "-o", "m")
+    assert "protects every person" in run("ledger", "new.ledger").stdout
+    assert PublishedModel.load("m").privacy["unit"] == "person"

@@ -173,7 +173,7 @@ def _fit(folder: "Output", given: Given, *, force: bool, shown: bool) -> "Publis
     declared = Declared.read(given["schema"], said(given))
     solver = build_solver(given["solver"], given["settings"], given["calibration"])
     estimator = _estimator(declared, given)
-    ledger = _open_ledger(given)
+    ledger = _open_ledger(given, declared)
     records = records_for_fit(given, declared)
     estimator.set_params(solver=solver, ledger=ledger, verbose=shown, **records.promised)
     text = run_text(given, declared, records.schema)
@@ -214,7 +214,7 @@ def _show(model: "PublishedModel", output: Path, *, as_json: bool) -> None:
     click.echo(f"\nWrote {output / 'model.json'}, {output / 'report.html'}, {output / 'run.toml'}")
 
 
-def _open_ledger(given: Given) -> "Ledger | None":
+def _open_ledger(given: Given, declared: "Declared") -> "Ledger | None":
     from sparsedp.privacy import Ledger
 
     path, epsilon, delta = given["ledger"], given["ledger_epsilon"], given["ledger_delta"]
@@ -229,6 +229,8 @@ def _open_ledger(given: Given) -> "Ledger | None":
                 "--ledger-epsilon and --ledger-delta"
             )
         path.parent.mkdir(parents=True, exist_ok=True)
+        if declared.schema.person is not None:  # a new ledger protects whom its first fit protects
+            Ledger(epsilon, delta, path, unit="person")
     data = given["data"].name
     return Ledger(epsilon, delta, path, who=given["who"], data=data, finish_later=True)
 

@@ -285,7 +285,7 @@ def test_the_line_of_the_report_works(folder):
 
 
 def test_a_ledger_that_a_fit_makes_protects_whom_the_fit_protects(schema):
-    how = ("--schema", schema, *BUDGET, "--quiet", "--ledger", "new.ledger")
+    how = ("--schema", schema, *BUDGET, "--quiet", "--in-blocks", "--ledger", "new.ledger")
     run("fit", "t.csv", *how, "--ledger-epsilon", 3, "--ledger-delta", 1e-4, "-o", "m")
     assert "protects every person" in run("ledger", "new.ledger").stdout
     assert PublishedModel.load("m").privacy["unit"] == "person"

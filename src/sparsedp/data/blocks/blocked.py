@@ -108,6 +108,10 @@ class BlockedDataset:
         return self._public.weighting
 
     @property
+    def offset(self) -> None:
+        """There is none: records in blocks with offsets are refused."""
+
+    @property
     def offset_bounds(self) -> tuple[float, float] | None:
         """The declared limits of offsets."""
         return self._public.offset_bounds
@@ -181,6 +185,10 @@ class BlockedDataset:
         """Multiply by weights: scores of all records. Private."""
         weights = np.asarray(w, dtype=np.float64)
         return np.concatenate(self._blocks.each(questions.MatVec(weights, center)))
+
+    def margins(self, w: ArrayLike, center: ArrayLike | None = None) -> Array:
+        """Scores of these weights; records in blocks have no offset. Private."""
+        return self.matvec(w, center)
 
     def rmatvec(self, r: ArrayLike, center: ArrayLike | None = None) -> Array:
         """Multiply the transpose by one weighted residual (or row of them) per record. Private."""

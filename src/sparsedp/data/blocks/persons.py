@@ -48,12 +48,14 @@ class Rows:
     """How many rows each person of a block has in it. Private."""
 
     persons: Digests
+    first: Codes
+    """Number of the first of them, within the block."""
     counts: Whole
 
 
 def rows_of(block: Dataset) -> Rows:
     """Of a block with digests for persons; in their order."""
-    return Rows(*np.unique(np.asarray(block.persons), return_counts=True))
+    return Rows(*np.unique(np.asarray(block.persons), return_index=True, return_counts=True))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,7 +75,13 @@ def places_of(blocks: Sequence[Rows]) -> list[Places]:
     names, codes = np.unique(
         np.concatenate([block.persons for block in blocks]), return_inverse=True
     )
-    codes = codes.reshape(-1).astype(np.int64)
+    # Codes in the order in which persons come first, whatever the key: coins go by it, and those of
+    # a seed are the same each time.
+    n_before = np.cumsum([0, *(block.counts.sum() for block in blocks)])
+    rows = [block.first + n for block, n in zip(blocks, n_before[:-1], strict=True)]
+    first = np.full(len(names), n_before[-1])
+    np.minimum.at(first, codes.reshape(-1), np.concatenate(rows))
+    names, codes = names[np.argsort(first)], np.argsort(np.argsort(first))[codes.reshape(-1)]
     # Entries of a person one after the other, in the order of the blocks.
     order = np.argsort(codes, kind="stable")
     running = np.cumsum(counts[order]) - counts[order]

@@ -30,10 +30,12 @@ MUTANTS = [
     Mutant(UNITS, "return np.asarray(given / given.max(),", "return np.asarray(given,", GATE),
     Mutant(UNITS, "(ranks(self.persons) < most)", "(ranks(self.persons) <= most)", GATE),
     Mutant(UNITS, "whole * after // np.maximum(before, 1)", "whole * after // before.max()", GATE),
+    Mutant(UNITS, "[np.zeros(1, values.dtype), values]", "[values[:1], values]", GATE),
     # Ids.
+    Mutant(IDS, "text if text.isprintable() else cell", "text", GATE),
     Mutant(IDS, 'if repr(number) == text and math', "if math", GATE),
     Mutant(IDS, "not exact and abs(cell) >= most", "not exact and abs(cell) > 2 * most", GATE),
-    Mutant(IDS, 'NO_ID = frozenset(["", ', 'NO_ID = frozenset([', GATE),
+    Mutant(IDS, '["", "na", ', '["na", ', GATE),
     # A forgotten weight.
     Mutant(DATASET, "weighed.weighed(np.asarray(r, dtype=np.float64), self.weights)",
            "np.asarray(r, dtype=np.float64)", GATE),

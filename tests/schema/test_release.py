@@ -76,6 +76,13 @@ def test_verification_finds_a_schema_that_contradicts_the_record(saved, tmp_path
     assert "about the target" in " ".join(verify(labels).problems)
     binary = changed(lambda c: c["privacy"]["bounds"].pop("binary"))
     assert "about the features" in " ".join(verify(binary).problems)
+    for change in (lambda c: c["privacy"].pop("unit"), lambda c: c["privacy"].update(unit="row")):
+
+        def rows(content, change=change):
+            content["schema"]["person"] = {"column": "patient"}
+            change(content)
+
+        assert "the record protects rows" in " ".join(verify(changed(rows)).problems)
     for change in (
         lambda c: c["schema"]["features"].pop("sex"),
         lambda c: c["schema"]["features"]["ward"].update(categories=["X", "B", "C", "Y"]),

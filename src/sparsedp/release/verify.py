@@ -151,7 +151,7 @@ def _against_schema(model: PublishedModel, schema: Schema) -> list[str]:
         or (limits is not None and not _within(limits, record["target"]))
     ):
         found.append("Schema and record differ in what was declared about the target.")
-    if schema.person is not None and record.get("unit", "person") != "person":
+    if schema.person is not None and record.get("unit", "row") != "person":
         found.append("The schema names the column of a person, and the record protects rows.")
     return found
 

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sparsedp import Schema
+from sparsedp.data.schema.frame import Frame
 from tests.schema.tables import CELLS, COLUMNS, HOSPITAL
 
 SCHEMA = Schema.from_toml(HOSPITAL)
@@ -224,6 +225,22 @@ def test_blocks_and_what_was_remembered_make_no_difference():
     for start in (0, 8_191, 8_192, n - 1):
         part = {name: cells[start : start + 3] for name, cells in table.items()}
         assert SCHEMA.encode(part).tobytes() == whole[start : start + 3].tobytes()
+
+
+def test_columns_of_few_texts_are_the_same_by_text_as_by_record():
+    n = 20_000
+    table = {name: [CELLS[name][i % N] for i in range(n)] for name in COLUMNS}
+    table["sex"][-1] = None
+    table["ward"][0] = "nowhere"
+    expected = SCHEMA.encode(table, "replace")
+    for frame in (pd.DataFrame(table), pa.table(table)):
+        assert Frame.of(frame).coded("age") is not None
+        assert SCHEMA.encode(frame, "replace").tobytes() == expected.tobytes()
+        with pytest.raises(ValueError, match="column 'ward' has cells that are not among"):
+            SCHEMA.encode(frame)
+    table["ward"][0] = table["ward"][1]
+    for frame in (pd.DataFrame(table), pa.table(table)):
+        assert SCHEMA.encode(frame).tobytes() == SCHEMA.encode(table).tobytes()
 
 
 @pytest.mark.parametrize("name", [name for name in COLUMNS if name not in ("notes", "sex")])

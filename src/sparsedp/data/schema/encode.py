@@ -1,13 +1,13 @@
 """From a table to bounded columns, some records at a time, straight into the result."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sparsedp.data.gate.cells import Invalid
 from sparsedp.data.raw import Cells
-from sparsedp.data.schema.frame import Frame
+from sparsedp.data.schema.frame import Coded, Frame
 from sparsedp.data.schema.kinds.cells import says_nothing
 from sparsedp.data.schema.kinds.kind import INDICATOR, Column, Kind, Mask, Writer, indicator
 from sparsedp.data.storage import Array
@@ -17,6 +17,9 @@ ROWS = 1 << 13
 
 CELLS = 1 << 22
 """Cells at a time: a schema may declare a million columns in a line."""
+
+MOST_ENTRIES = 1 << 20
+"""Of a table of what different cells become."""
 
 REPLACE = 'or pass invalid="replace" (--invalid replace), which puts a public value in its place'
 
@@ -78,17 +81,48 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """A part while a table is read."""
+    """A part while a table is read.
+
+    Parameters
+    ----------
+    part, writer, fill, invalid
+    coded : Coded or None
+        The column by its different cells.
+    rows : ndarray of shape (n_distinct, width) or None
+        What each of these becomes.
+    """
 
     part: Part
     writer: Writer
     fill: Array
     invalid: Invalid
+    coded: Coded | None = None
+    rows: Array | None = None
 
     @classmethod
-    def of(cls, part: Part, invalid: Invalid) -> "Reading":
+    def of(cls, part: Part, invalid: Invalid, coded: Coded | None = None) -> "Reading":
         """Begin with a new table."""
-        return cls(part, part.kind.writer(), part.fill(), invalid)
+        plain = cls(part, part.kind.writer(), part.fill(), invalid)
+        if coded is None or len(coded.distinct) * part.width > MOST_ENTRIES:
+            return plain
+        rows = np.empty((len(coded.distinct), part.width))
+        # None is there whether a cell is missing or not: what is wrong with one is for its record.
+        replace(plain, invalid="replace").write(coded.distinct, rows)
+        if invalid == "raise":
+            used = np.flatnonzero(np.bincount(coded.codes)).tolist()
+            plain.write([coded.distinct[code] for code in used], np.empty((len(used), part.width)))
+        return replace(plain, coded=coded, rows=rows)
+
+    def write_records(self, frame: Frame, start: int, stop: int, out: Array) -> None:
+        """Write the columns of some records of a table."""
+        if self.coded is not None and self.rows is not None:
+            out[:] = self.rows[self.coded.codes[start:stop]]
+            return
+        part = self.part
+        cells = frame.block(part.name, start, stop, dates=part.kind.holds_dates)
+        if len(cells) != len(out):
+            raise ValueError("The columns of the table differ in length.")
+        self.write(cells, out)
 
     def write(self, cells: Cells, out: Array) -> None:
         """Write the columns of these cells; a cell without a value raises or is a public row."""
@@ -193,7 +227,7 @@ def encoded(
     `parts` and `products` are those that they need.
     """
     n = frame.n_rows
-    readings = [Reading.of(part, invalid) for part in parts]
+    readings = [Reading.of(part, invalid, frame.coded(part.name)) for part in parts]
     if wanted is None:
         result = np.empty((n, n_columns))
     else:
@@ -203,11 +237,9 @@ def encoded(
         stop = min(start + step, n)
         block = result[start:stop] if wanted is None else np.zeros((stop - start, n_columns))
         for reading in readings:
-            part = reading.part
-            cells = frame.block(part.name, start, stop, dates=part.kind.holds_dates)
-            if len(cells) != len(block):
-                raise ValueError("The columns of the table differ in length.")
-            reading.write(cells, block[:, part.first : part.first + part.width])
+            first = reading.part.first
+            place = block[:, first : first + reading.part.width]
+            reading.write_records(frame, start, stop, place)
         for product in products:
             product.write(block)
         if wanted is not None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparsedp.data.gate.containers import cells_of
 from sparsedp.data.gate.table import column_names
@@ -15,6 +16,29 @@ from sparsedp.data.raw import Cells, Module, RawColumn, RawTable
 from sparsedp.data.schema.kinds.checks import near
 
 ARROW_DATES = ("date", "timestamp")
+
+
+MOST_DISTINCT = 1 << 14
+"""Different texts up to which a column is read text by text instead of record by record."""
+
+PROBED = 1 << 12
+"""Records whose different texts tell whether that is worth while."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Coded:
+    """A column of text in which few different cells occur; private.
+
+    Parameters
+    ----------
+    distinct : list
+        The cells that occur, and None.
+    codes : ndarray of shape (n,)
+        Which of them each record has.
+    """
+
+    distinct: list[object]
+    codes: NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,6 +81,21 @@ class Frame:
         if name not in self.names:
             raise ValueError(f"The table has no column {name!r}{near(name, self.names)}.")
         return self.source[name]
+
+    def coded(self, name: str) -> Coded | None:
+        """A column of text that Arrow holds, by its different cells, if these are few."""
+        texts = _arrow_texts(self.column(name))
+        if texts is None or self.n_rows < 4 * PROBED:
+            return None
+        if len(texts.slice(0, PROBED).unique()) > PROBED * 7 // 8:
+            return None
+        if type(texts).__name__ == "ChunkedArray":
+            texts = texts.combine_chunks()
+        found = texts.dictionary_encode()
+        if len(found.dictionary) > min(MOST_DISTINCT, self.n_rows // 2):
+            return None
+        codes = found.indices.fill_null(len(found.dictionary)).to_numpy(zero_copy_only=False)
+        return Coded([*found.dictionary.to_pylist(), None], codes)
 
     def block(self, name: str, start: int, stop: int, *, dates: bool) -> Cells:
         """Some cells of a column: typed numbers or dates, or single cells."""
@@ -129,6 +168,18 @@ def dates_of(column: RawColumn) -> Cells | None:
             return _arrow_dates(column)
     if isinstance(column, np.ndarray) and column.dtype.kind == "M":
         return np.ma.filled(column, np.datetime64("NaT")) if _masked(column) else column
+    return None
+
+
+def _arrow_texts(column: RawColumn) -> RawColumn | None:
+    """The texts of a column, if Arrow holds them."""
+    match type(column).__module__.partition(".")[0]:
+        case "pandas":
+            if getattr(column.dtype, "storage", None) == "pyarrow":  # of texts alone
+                return column.array.__arrow_array__()
+        case "pyarrow":
+            if str(column.type) in ("string", "large_string"):
+                return column
     return None
 
 

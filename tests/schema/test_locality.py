@@ -219,8 +219,8 @@ def test_blocks_and_what_was_remembered_make_no_difference():
     """More distinct texts than are remembered, over several blocks of records."""
     rng = np.random.default_rng(0)
     n = 20_000
-    numbers = [f"{value:.6f}".replace(".", ",") for value in rng.uniform(0, 120, n)]
-    table = {name: [CELLS[name][i % N] for i in range(n)] for name in COLUMNS} | {"age": numbers}
+    numbers = [f"{value:.6f} €".replace(".", ",") for value in rng.uniform(0, 120, n)]
+    table = {name: [CELLS[name][i % N] for i in range(n)] for name in COLUMNS} | {"income": numbers}
     whole = SCHEMA.encode(table)
     for start in (0, 8_191, 8_192, n - 1):
         part = {name: cells[start : start + 3] for name, cells in table.items()}

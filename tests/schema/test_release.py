@@ -85,6 +85,7 @@ def test_verification_finds_a_schema_that_contradicts_the_record(saved, tmp_path
         assert "the record protects rows" in " ".join(verify(changed(rows)).problems)
     for change in (
         lambda c: c["schema"]["features"].pop("sex"),
+        lambda c: c["schema"]["features"].update(more={"bins": [1]}),
         lambda c: c["schema"]["features"]["ward"].update(categories=["X", "B", "C", "Y"]),
         lambda c: c["schema"]["features"].update(age={"kind": "text", "words": 10**9}),
         lambda c: c["schema"]["features"].update(age={"kind": "date", "format": "%999999999Y"}),

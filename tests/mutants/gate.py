@@ -106,7 +106,7 @@ MUTANTS = [
     ),
     Mutant(
         f"{KINDS}/writing.py",
-        '        return self.thousands == "." and not self.typed\n',
+        '        return (self.thousands == "." or self.decimal == ",") and not self.typed\n',
         "        return False\n",
         SCHEMA,
     ),

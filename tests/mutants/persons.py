@@ -55,7 +55,7 @@ MUTANTS = [
     Mutant("src/sparsedp/solvers/frank_wolfe/noisy_min.py", "weighed(residual, weights)",
            "residual", moves("noisy_min", "logistic")),
     Mutant(RULE, "weighed(data.columns(part), roots)", "data.columns(part)",
-           moves("screened_frank_wolfe", "squared")),
+           (f"{EVERY}::test_norms_of_columns_go_by_weight",)),
     Mutant("src/sparsedp/solvers/wrappers/screened.py",
            "weighed.counts(data.target, loss.n_classes, data.weights)",
            "weighed.counts(data.target, loss.n_classes, None)",

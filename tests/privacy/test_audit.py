@@ -26,7 +26,7 @@ from sparsedp.audit.lower_bound import (
     mean_lower_bound,
 )
 from sparsedp.audit.neighbors import canceling_pair, dataset, flipped_label_pair, linear_pair
-from sparsedp.audit.targets import LOSSES, brisk, published, registered, screening_pair
+from sparsedp.audit.targets import LOSSES, brisk, persons, published, registered, screening_pair
 from sparsedp.cli import main
 from sparsedp.data.sums.losses import gradient_sum
 from sparsedp.fit.solve import door
@@ -415,6 +415,32 @@ def test_everything_by_name_is_a_target():
     assert brisk(Sparsifier(FrankWolfe(n_steps=90))).solver.n_steps == 15
     assert brisk(FrankWolfe(n_steps=3)) == FrankWolfe(n_steps=3)
     assert {t.solver.calibration for t in published()} == {"published"}
+
+
+def test_persons_are_attacked_and_protected():
+    for target in persons():
+        pairs = worst_pairs(target.loss, target.neighbors, target.rows)[1:3]
+        claim = target.solver, target.loss, 2.0, 0.01, target.neighbors
+        result = audit(*claim, runs=4, seed=3, pairs=pairs)
+        assert result.verdict == "passed", (target.name, target.neighbors)
+        assert result.movement <= 1 + 1e-9
+
+
+@dataclass(frozen=True)
+class EveryRowCounts(NoisyGD):
+    """Forgets that the rows of a person share one weight."""
+
+    def solve(self, data, loss, curator):
+        return super().solve(replace(data, weights=None), loss, curator)
+
+
+@pytest.mark.parametrize("neighbors", ["add_remove", "replace_one"])
+def test_forgotten_weights_of_persons_are_convicted(neighbors):
+    pairs = worst_pairs(Logistic(), neighbors, rows=5)
+    claim = EveryRowCounts(n_steps=3), Logistic(), 2.0, 0.01, neighbors
+    result = audit(*claim, runs=40, seed=9, pairs=pairs)
+    assert result.verdict == "violated"
+    assert result.movement > 2
 
 
 def test_what_cannot_be_audited_is_refused():

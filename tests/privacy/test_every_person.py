@@ -16,6 +16,7 @@ from sparsedp.mechanisms import recording
 from sparsedp.mechanisms.scripted import Scripted, ScriptedCurator
 from sparsedp.privacy import Minimize, PublicFacts, PureMinimize
 from sparsedp.solvers import MultinomialLasso
+from sparsedp.solvers.frank_wolfe.screening_rule import column_norms
 from tests.cases import (
     BOUNDS,
     LOSSES,
@@ -104,24 +105,23 @@ def movements(solver: Any, loss: str, neighbors: str, weighting: Weighting) -> f
     return worst
 
 
-def takes_persons(name: str) -> bool:
-    """Perturbed minima need a cap on the rows of a person: tests/solvers/test_objective_people."""
+def has_minima(name: str) -> bool:
+    """Whether persons cost more than rows, however few rows they have: see objective.md, People."""
     loss = next(loss for solver, loss in TAKEN if solver == name)
     requests = SOLVERS[name].schedule(public_facts(loss, "add_remove", 0)).requests
-    return not any(isinstance(each, Minimize | PureMinimize) for each in requests)
+    return any(isinstance(each, Minimize | PureMinimize) for each in requests)
 
 
-PLAIN = [(name, loss) for name, loss in TAKEN if takes_persons(name)]
-
-
-@pytest.mark.parametrize(("name", "loss"), PLAIN)
+@pytest.mark.parametrize(("name", "loss"), TAKEN)
 def test_no_query_moves_more_than_declared_for_a_person(name, loss):
     for neighbors, weighting in KINDS:
         worst = movements(SOLVERS[name], loss, neighbors, weighting)
-        assert 0.5 < worst <= 1 + TOLERANCE, (neighbors, weighting)
+        # Gradients at a minimum are less steep than at weights that noise has driven away.
+        least = 0.2 if has_minima(name) else 0.5
+        assert least < worst <= 1 + TOLERANCE, (neighbors, weighting)
 
 
-@pytest.mark.parametrize(("name", "loss"), PLAIN)
+@pytest.mark.parametrize(("name", "loss"), TAKEN)
 def test_output_depends_on_persons_only_through_answers(name, loss):
     for neighbors, weighting in KINDS[1:3]:
         first = crowd(loss, weighting, 1)
@@ -140,10 +140,17 @@ def fitted(name: str, loss: str, groups: Any) -> Any:
     return estimator(loss, solver=SOLVERS[name], **how).fit(table.X, table.y, groups=groups)
 
 
-@pytest.mark.parametrize(("name", "loss"), PLAIN)
+SAME_NOISE = [
+    (name, loss)
+    for name, loss in TAKEN
+    if not has_minima(name)
+    # Persons pay for a third selection: tests/api/test_persons.py.
+    and not (isinstance(SOLVERS[name], MultinomialLasso) and loss == "multinomial")
+]
+
+
+@pytest.mark.parametrize(("name", "loss"), SAME_NOISE)
 def test_persons_with_one_row_each_give_the_same_fit_to_the_last_bit(name, loss):
-    if isinstance(SOLVERS[name], MultinomialLasso) and loss == "multinomial":
-        pytest.skip("persons pay for a third selection: test_a_step_of_all_classes_is_three")
     rows, persons = fitted(name, loss, None), fitted(name, loss, range(40))
     shown = [f"patient {i:03}" for i in range(40)]
     for other in (persons, fitted(name, loss, shown)):
@@ -169,3 +176,11 @@ def test_a_person_of_no_weight_replaces_one_of_weight_one(name):
     curator, again = recording.recorded(ScriptedCurator(public, script))
     SOLVERS[name].solve(other, LOSSES["logistic"], curator)
     assert max(largest_movements(queries, again, "replace_one").values()) <= 1 + TOLERANCE
+
+
+def test_norms_of_columns_go_by_weight():
+    # At radii where the screening rule is of use they decide, in the common tests they hardly do.
+    data = crowd("squared", "sub_unit", 4).dataset()
+    assert data.weights is not None
+    squares = data.weights @ np.square(data.columns(np.arange(6)))
+    np.testing.assert_allclose(np.square(column_norms(data)), squares)

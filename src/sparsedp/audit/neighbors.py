@@ -43,9 +43,12 @@ class Pair:
             n_outputs=loss.n_outputs,
             intercept=self.one.intercept,
             neighbors=self.neighbors,
-            n_records=self.one.n_records if self.neighbors == "replace_one" else None,
+            n_records=self.one.n_persons if self.neighbors == "replace_one" else None,
             row_norm=self.one.row_norm,
             loss=loss,
+            unit=self.one.unit,
+            weighting=self.one.weighting,
+            rows_per_unit=1 if self.one.unit == "row" else None,
         )
 
     def swapped(self) -> "Pair":
@@ -54,21 +57,30 @@ class Pair:
 
 
 def dataset(
-    records: Sequence[Record], loss: Loss, *, intercept: bool = True, row_norm: float | None = None
+    records: Sequence[Record],
+    loss: Loss,
+    *,
+    intercept: bool = True,
+    row_norm: float | None = None,
+    groups: Sequence[int] | None = None,
 ) -> Dataset:
-    """Records in the unit box, through the gate."""
+    """Records in the unit box, through the gate; of persons, if their ids are given."""
     X = np.array([x for x, _ in records], dtype=float)
     y = np.array([target for _, target in records])
     bounds = Bounds(lower=-1, upper=1, row_norm=row_norm)
-    if loss.n_classes is None:
-        return Dataset.clip(X, y, bounds, target_bounds=(-1, 1), intercept=intercept)
-    return Dataset.clip(X, y, bounds, classes=range(loss.n_classes), intercept=intercept)
+    classes = range(loss.n_classes or 2)
+    limits = (-1.0, 1.0) if loss.n_classes is None else None
+    return Dataset.clip(
+        X, y, bounds, classes=classes, target_bounds=limits, intercept=intercept, groups=groups
+    )
 
 
-def worst_pairs(loss: Loss, neighbors: Neighbors) -> tuple[Pair, ...]:
+def worst_pairs(loss: Loss, neighbors: Neighbors, rows: int | None = None) -> tuple[Pair, ...]:
     """Pairs that attain the sensitivities of gradients, selections and sums, whatever the solver.
 
-    An audit tries all of them and goes on with the one that tells most.
+    An audit tries all of them and goes on with the one that tells most. With ``rows`` the unit is
+    a person: the one that differs has so many rows, one of which would say it all, and twice as
+    many where it is replaced by its opposite; all others have one.
     """
     # Labels of a record that pulls its features up, and of one that pulls them down.
     up, down = (1.0, -1.0) if loss.n_classes is None else (1, 0)
@@ -82,11 +94,15 @@ def worst_pairs(loss: Loss, neighbors: Neighbors) -> tuple[Pair, ...]:
         row_norm: float | None = None,
     ) -> Pair:
         """The record is added to the base, or takes the place of its opposite."""
-        rest = base if neighbors == "add_remove" else [*base, opposite]
-        tables = [
-            dataset(records, loss, intercept=intercept, row_norm=row_norm)
-            for records in (rest, [*base, record])
-        ]
+        before: list[Record] = (
+            [] if neighbors == "add_remove" else [opposite] * (2 * (rows or 0) or 1)
+        )
+        tables = []
+        for person in (before, [record] * (rows or 1)):
+            ids = [*range(len(base)), *[len(base)] * len(person)]
+            groups = None if rows is None else ids
+            how = {"intercept": intercept, "row_norm": row_norm}
+            tables.append(dataset([*base, *person], loss, **how, groups=groups))
         return Pair(name, tables[0], tables[1], neighbors)
 
     idle: list[Record] = [([0.0], up), ([0.0], down)]

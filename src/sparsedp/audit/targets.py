@@ -72,6 +72,8 @@ class Target:
         Whether the pair can be enumerated.
     effort : int
         Times as many runs as asked for, where fits are cheap and the violation is slight.
+    rows : int, optional
+        Of the person who differs, where persons are protected.
     """
 
     name: str
@@ -83,13 +85,16 @@ class Target:
     pair: Callable[[], Pair] | None = None
     exact: bool = False
     effort: int = 1
+    rows: int | None = None
 
     def run(self, runs: int, seed: int) -> AuditResult:
         """Audit it; raises `Refused` if the solver does not take the loss."""
         claim = self.solver, self.loss, self.epsilon, self.delta
         runs *= self.effort
         if self.pair is None:
-            return audit(*claim, self.neighbors, runs=runs, seed=seed, name=self.name)
+            pairs = worst_pairs(self.loss, self.neighbors, self.rows)
+            how = {"runs": runs, "seed": seed, "name": self.name}
+            return audit(*claim, self.neighbors, pairs=pairs, **how)
         if self.exact:
             return enumerated(*claim, self.pair(), name=self.name)
         pairs = [self.pair()]
@@ -110,6 +115,18 @@ def registered(
         for loss in losses:
             for relation in neighbors:
                 yield Target(name, solver, LOSSES[loss], epsilon, delta, relation)
+
+
+def persons(epsilon: float = 2.0, delta: float = 0.01) -> Iterator[Target]:
+    """Persons with several rows: some solvers that sum in different ways."""
+    for name, loss in (
+        ("frank_wolfe", "squared"),
+        ("pursuit", "logistic"),
+        ("noisy_gd", "logistic"),
+        ("multinomial_lasso", "multinomial"),
+    ):
+        for target in registered(epsilon, delta, names=[name], losses=[loss]):
+            yield replace(target, name=f"{name}, persons", rows=5)
 
 
 def brisk(solver: Solver) -> Solver:

@@ -398,3 +398,31 @@ def test_parts_of_text_end_with_their_records(tmp_path):
     (tmp_path / "w.csv.gz").write_bytes(gzip.compress(b"a,b\n1,2\n"))
     with pytest.raises(ValueError, match="unpacked"):
         open_raw(tmp_path / "w.csv.gz").parts()
+
+
+def test_files_of_a_folder_may_differ_in_a_type(tmp_path):
+    """pandas writes whole numbers as floats in the one file where a cell is missing."""
+    pq.write_table(pa.table({"a": [1, 2], "t": ["x", "y"]}), tmp_path / "1.parquet")
+    texts = pa.array(["x", None], pa.large_string())
+    pq.write_table(pa.table({"a": [1.0, None], "t": texts}), tmp_path / "2.parquet")
+    found = open_raw(tmp_path).read()
+    assert list(found["a"]) == [1, 2, 1.0, None]
+    assert list(found["t"]) == ["x", "y", "x", None]
+
+
+def test_styles_of_a_workbook_do_not_take_minutes(tmp_path):
+    book = openpyxl.Workbook()
+    book.active.append(["a", "b"])
+    book.save(tmp_path / "plain.xlsx")
+    path = tmp_path / "styles.xlsx"
+    with (
+        zipfile.ZipFile(tmp_path / "plain.xlsx") as plain,
+        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as bomb,
+    ):
+        for name in plain.namelist():
+            content = plain.read(name)
+            if name == "xl/styles.xml":
+                content = content.replace(b"</cellXfs>", b"<xf/>" * 10**6 + b"</cellXfs>")
+            bomb.writestr(name, content)
+    with pytest.raises(ValueError, match="unpacks to more"):
+        open_raw(path)

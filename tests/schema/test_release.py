@@ -83,12 +83,18 @@ def test_verification_finds_a_schema_that_contradicts_the_record(saved, tmp_path
             change(content)
 
         assert "the record protects rows" in " ".join(verify(changed(rows)).problems)
+    limits = {"column": "days", "lower": 0, "upper": 1}
+    offset = changed(lambda c: c["schema"].update(offset=limits))
+    assert "limits of the offset" in " ".join(verify(offset).problems)
+    weight = changed(lambda c: c["schema"].update(weight={"column": "w"}))
+    assert "column of weights" in " ".join(verify(weight).problems)
     for change in (
         lambda c: c["schema"]["features"].pop("sex"),
         lambda c: c["schema"]["features"].update(more={"bins": [1]}),
         lambda c: c["schema"]["features"]["ward"].update(categories=["X", "B", "C", "Y"]),
         lambda c: c["schema"]["features"].update(age={"kind": "text", "words": 10**9}),
         lambda c: c["schema"]["features"].update(age={"kind": "date", "format": "%999999999Y"}),
+        lambda c: c["schema"]["features"].update(age={"kind": "date", "format": "%d%d"}),
         lambda c: c["schema"].update(features=[1]),
         lambda c: c["schema"].update(features={"a": 1}),
         lambda c: c["schema"].update(interactions={"pairs": [["age", "age"]]}),

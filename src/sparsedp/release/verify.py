@@ -151,6 +151,11 @@ def _against_schema(model: PublishedModel, schema: Schema) -> list[str]:
         or (limits is not None and not _within(limits, record["target"]))
     ):
         found.append("Schema and record differ in what was declared about the target.")
+    offset = schema.offset
+    if offset is not None and record["model"].get("offset_bounds") != [offset.lower, offset.upper]:
+        found.append("Schema and record differ in the limits of the offset.")
+    if schema.weight is not None and record["model"].get("weighting", "unit") == "unit":
+        found.append("The schema names a column of weights, and the record has none.")
     if schema.person is not None and record.get("unit", "row") != "person":
         found.append("The schema names the column of a person, and the record protects rows.")
     return found

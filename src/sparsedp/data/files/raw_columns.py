@@ -141,11 +141,18 @@ def joined(names: Sequence[str], blocks: Sequence[RawColumns]) -> RawColumns:
     columns: dict[str, RawColumn] = {}
     for name in names:
         parts = [block[name] for block in blocks]
-        if all(isinstance(part, list) for part in parts):
-            columns[name] = Packed.of(parts)
+        if any(isinstance(part, list) for part in parts) or len({p.type for p in parts}) > 1:
+            # Files of one folder may differ in a type: pandas writes whole numbers as floats where
+            # one is missing.
+            columns[name] = Packed.of([_single(part) for part in parts])
         else:
             columns[name] = _chained(parts)
     return RawColumns(tuple(names), columns, sum(block.n_rows for block in blocks))
+
+
+def _single(part: RawColumn) -> list[object]:
+    """Single cells, each as it is."""
+    return part if isinstance(part, list) else [plain_cell(cell) for cell in part.to_pylist()]
 
 
 def _chained(parts: Sequence[RawColumn]) -> RawColumn:

@@ -21,6 +21,10 @@ MOST_COLUMNS = 16_384
 AT_ONCE = 100_000
 """Cells that are read before the next look at the limit."""
 
+CELLS, PICTURES = ("xl/worksheets/", "xl/sharedStrings"), "xl/media/"
+MOST_OTHER = 4 * 2**20
+"""Bytes of other parts: openpyxl makes objects of all styles and names, in minutes for some KB."""
+
 CELL = 8
 """Bytes that a cell is counted as: rows that a file only claims cost it nothing."""
 
@@ -89,8 +93,10 @@ def _sheet(location: Location, how: How) -> Generator[Module]:
     with location.opened() as handle:
         source = io.BytesIO(handle.read())  # archives are read from their end
     with parsing(location, "an Excel file"), zipfile.ZipFile(source) as archive:
-        unpacked = sum(entry.file_size for entry in archive.infolist())
-    if unpacked > limits().of(location.size):
+        sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
+    other = sum(size for name, size in sizes.items() if not name.startswith((*CELLS, PICTURES)))
+    most = limits()
+    if sum(sizes.values()) > most.of(location.size) or other > (most.bytes or MOST_OTHER):
         raise BadFile(TOO_MUCH.format(path=location))
     with parsing(location, "an Excel file"):
         book = load_workbook(source, read_only=True, data_only=True, keep_links=False)

@@ -85,7 +85,7 @@ class Date:
                 raise ValueError(text)
             sample = datetime(2021, 11, 22, 13, 14, 15).strftime(text)
             datetime.strptime(sample, text)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, re.error):  # strptime makes a pattern of it
             raise ValueError('format must be as for strptime, e.g. "%d.%m.%Y"') from None
         if as_number(sample) is not None and self._n_digits is None:
             raise ValueError("format must not look like a number: programs would read it as one")

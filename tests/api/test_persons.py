@@ -83,8 +83,10 @@ def test_what_is_refused_before_anything_is_charged():
 
 
 def test_under_replace_one_the_number_of_persons_is_the_public_one():
-    with pytest.warns(UserWarning, match=f"persons .* Here are {len(set(GROUPS))}:"):
-        classifier(neighbors="replace_one", epsilon=0.01).fit(X, Y, groups=GROUPS)
+    for weights in (None, np.full(400, 0.5)):  # whose sum is private
+        model = classifier(neighbors="replace_one", epsilon=0.01)
+        with pytest.warns(UserWarning, match=f"persons .* Here are {len(set(GROUPS))}:"):
+            model.fit(X, Y, groups=GROUPS, sample_weight=weights)
 
 
 def test_a_step_of_all_classes_is_three_selections_for_persons():

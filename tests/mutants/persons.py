@@ -68,13 +68,16 @@ MUTANTS = [
     # The wrong n, and sensitivities that do not allow for smaller weights.
     Mutant("src/sparsedp/privacy/public.py",
            'return self.neighbors == "add_remove" or self.weighting == "sub_unit"',
-           'return self.neighbors == "add_remove"', (EVERY,)),
+           'return self.neighbors == "add_remove"',
+           (f"{EVERY}::test_the_total_weight_is_asked_for_where_it_is_private",)),
     Mutant("src/sparsedp/privacy/neighbors.py",
            "replace_one=max(self.replace_one, self.add_remove)",
            "replace_one=self.replace_one",
            (f"{EVERY}::test_a_person_of_no_weight_replaces_one_of_weight_one",)),
     Mutant("src/sparsedp/fit/plan.py", "n_records=data.n_persons if", "n_records=data.n_records if",
            FITS),
+    Mutant("src/sparsedp/fit/plan.py", "n_records=data.n_persons if",
+           "n_records=round(data.total_weight) if", FITS),
     # Blocks: rows of other blocks forgotten.
     Mutant("src/sparsedp/data/blocks/persons.py", "ranks(inside) + places.before[inside]",
            "ranks(inside)", ("tests/records/test_blocks_persons.py",)),

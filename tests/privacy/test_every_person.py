@@ -184,3 +184,13 @@ def test_norms_of_columns_go_by_weight():
     assert data.weights is not None
     squares = data.weights @ np.square(data.columns(np.arange(6)))
     np.testing.assert_allclose(np.square(column_norms(data)), squares)
+
+
+@pytest.mark.parametrize(("neighbors", "weighting"), KINDS)
+def test_the_total_weight_is_asked_for_where_it_is_private(neighbors, weighting):
+    public = facts(crowd("logistic", weighting, 1), neighbors, weighting)
+    known = (neighbors, weighting) == ("replace_one", "unit")
+    assert public.total_weight == (N_PERSONS if known else None)
+    for name in ("greedy_coordinate", "admm"):
+        names = {request.name for request in SOLVERS[name].schedule(public).requests}
+        assert bool({"n_records", "records"} & names) is not known

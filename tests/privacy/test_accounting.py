@@ -409,11 +409,15 @@ class TestEvents:
             PureReleases(0.1, 1.5)
         with pytest.raises(ValueError, match="unknown event"):
             event_from_dict({"event": "Laplace"})
-        for wrong in (0.0, 1.0, -0.1, math.nan):
+        for wrong in (1.0, -0.1, math.nan):
             with pytest.raises(ValueError, match="delta"):
                 PrivacyProfile((Gaussians(1.0),)).epsilon(wrong)
+        for wrong in (0.0, 1.0, -0.1, math.nan):
             with pytest.raises(ValueError, match="delta"):
                 zcdp_epsilon(0.1, wrong)
+        # Without a delta only pure releases cost something finite.
+        assert PrivacyProfile((Gaussians(1.0), PureReleases(0.1))).epsilon(0.0) == math.inf
+        assert PrivacyProfile((PureReleases(0.1, 2),)).epsilon(0.0) == pytest.approx(0.2)
         with pytest.raises(ValueError, match="number"):
             PrivacyProfile(()).delta(math.nan)
 

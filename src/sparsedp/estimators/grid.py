@@ -15,8 +15,9 @@ from sparsedp.fit.settings import Settings
 TUNABLE = ("bounds", "fit_intercept", "initial_model", "n_nonzero", "solver")
 """Parameters that a grid may vary: public choices about the model. All others are refused, also
 those that are added one day: each belongs to the guarantee (epsilon, delta, neighbors, ledger,
-random_state), or says which problem is solved (classes, target_bounds, invalid), and candidates
-that solve different problems cannot be compared by their scores."""
+random_state), or says which problem is solved (schema, classes, class_weight, target_bounds,
+offset_bounds, invalid), and candidates that solve different problems cannot be compared by their
+scores."""
 
 
 @dataclass(frozen=True)

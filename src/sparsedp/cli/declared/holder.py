@@ -8,6 +8,7 @@ import click
 from sparsedp.data.files.raw_columns import RawColumns
 from sparsedp.data.gate.cells import is_missing
 from sparsedp.data.gate.labels import Labels
+from sparsedp.data.gate.persons import NOBODY, person_codes
 from sparsedp.data.raw import Cells, Label
 from sparsedp.data.schema import Schema
 
@@ -62,7 +63,7 @@ def _look_at_roles(schema: Schema, block: RawColumns, found: dict[str, Fit]) -> 
     groups = schema.groups(block)
     if groups is not None and schema.person is not None:
         fit = found.setdefault(schema.person.column, Fit())
-        fit.missing += sum(is_missing(cell) or cell != cell or cell == "" for cell in groups)
+        fit.missing += int((person_codes(groups, "replace") == NOBODY).sum())
 
 
 def _without_number(cells: Cells) -> int:

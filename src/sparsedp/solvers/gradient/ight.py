@@ -161,7 +161,7 @@ class IGHT:
         for _ in range(self.n_steps):
             sums, _ = frame.gradient(loss, w, limit)  # private
             released = curator.perturb(sums, bound)
-            w = w - self.step_size * released / max(data.n_records, 1)
+            w = w - self.step_size * released / max(data.total_weight, 1)
             w = frame.project(w, ball.threshold)
         return frame.leave(w)
 

@@ -93,7 +93,7 @@ class NoisyGD:
         initial = curator.public.initial_weights
         w = np.zeros(curator.public.weights_shape) if initial is None else initial.copy()
         clip = 1.0 if self.clip is None else self.clip
-        n = max(data.n_records, 1)
+        n = max(data.total_weight, 1)
         for _ in range(self.n_steps):
             gradient = gradient_sum(data, loss, w, math.inf) / n  # private
             if not curator.noiseless:

@@ -129,9 +129,9 @@ class Lasso:
             minimum = self._on_path(problem, self.n_nonzero or public.n_nonzero)
         if not minimum.gap <= problem.wanted:
             warnings.warn(
-                f"Lasso stopped {minimum.gap:.2g} above the least value or less, where "
-                f"{problem.wanted:.2g} was wanted: use a smaller radius, a larger penalty or a "
-                "larger tolerance",
+                # No numbers: a voter of TwoStage sees private records.
+                "Lasso stopped before it was as close to the least value as its tolerance asks "
+                "for: use a smaller radius, a larger penalty or a larger tolerance",
                 DidNotConverge,
                 stacklevel=2,
             )

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sparsedp import Bounds, SparseLinearRegression, SparseLogisticRegression
+from sparsedp import Bounds, Schema, SparseLinearRegression, SparseLogisticRegression
 from sparsedp.release import PublishedModel
 from sparsedp.release.effects import effects_of
 from sparsedp.release.feature import Feature
@@ -37,6 +37,27 @@ def told(model, task, coefs):
         (effect.step, effect.change)
         for effect in effects_of(replace(model, task=task, features=features)).values()
     ]
+
+
+def test_two_levels_are_told_by_their_names():
+    schema = Schema(
+        features={
+            "sex": {"categories": ["F", "M"], "missing": "indicator"},
+            "smoker": {"kind": "yes_no"},
+        }
+    )
+    frame = {"sex": ["F", "M"] * 100, "smoker": ["yes", "no", "no", "yes"] * 50}
+    fitted = SparseLogisticRegression(
+        epsilon=9, delta=1e-5, schema=schema, classes=(0, 1), n_nonzero=3
+    ).fit(frame, [0, 1] * 100)
+    steps = {
+        e.feature.name: e.step for e in effects_of(PublishedModel.from_estimator(fitted)).values()
+    }
+    assert steps == {
+        "sex=M": "M instead of F",
+        "sex missing": "yes instead of no",
+        "smoker": "yes instead of no",
+    }
 
 
 def test_a_step_is_one_that_a_reader_knows(model):

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 
+from sparsedp.data.schema.kinds.category import Category
 from sparsedp.release.feature import Feature
 from sparsedp.release.model import PublishedModel
 
@@ -18,7 +19,7 @@ class Effect:
     ----------
     feature : Feature
     step : str
-        "yes instead of no", "3 instead of 1", or "each 1 more".
+        "yes instead of no", "M instead of F", "3 instead of 1", or "each 1 more".
     change : str
         Of the prediction, for that step: "+0.3", "odds × 1.35" or "count × 1.35". Empty for more
         than two classes, whose coefficients stand one by one.
@@ -40,16 +41,28 @@ def effects_of(model: PublishedModel) -> dict[int, Effect]:
     Computed from the model file alone.
     """
     binary = model.privacy["bounds"].get("binary", [])
-    found = {}
+    found, levels = {}, _levels(model)
     for feature, lowest, highest in zip(model.features, *model.declared(), strict=True):
         narrower = feature.lower > lowest or feature.upper < highest
         two = binary is True or (isinstance(binary, list) and feature.index in binary)
         # A feature of two values that is clipped has no single slope from one to the other.
         size, step = _two(feature) if two and not narrower else _each(feature)
+        step = levels.get(feature.name, step)
         change = _change(model.task, feature.coef[0] * size) if len(feature.coef) == 1 else ""
         declared = (float(lowest), float(highest)) if narrower else None
         found[feature.index] = Effect(feature, step, change, declared)
     return found
+
+
+def _levels(model: PublishedModel) -> dict[str | None, str]:
+    """What the one column of a category with two levels says, by its name."""
+    declared = {} if model.schema is None else model.schema.features
+    return {
+        column.name: f"{kind.categories[1]} instead of {kind.categories[0]}"
+        for name, kind in declared.items()
+        if isinstance(kind, Category) and len(kind.categories) == 2
+        for column in kind.columns(name)[:1]
+    }
 
 
 def _two(feature: Feature) -> tuple[float, str]:

@@ -156,6 +156,16 @@ def test_a_name_that_stands_twice_is_refused(made):
     assert "stands twice" in result.output
 
 
+@pytest.mark.parametrize("verb", ["verify", "report"])
+def test_half_of_a_character_is_refused(made, verb):
+    text = (made / "m" / "model.json").read_text()
+    path = made / "half.json"
+    path.write_text(text.replace('"epsilon":', '"\\ud800": 0, "epsilon":', 1))
+    result = run(verb, path)
+    assert result.exit_code == 2
+    assert "half of a character" in result.output
+
+
 def test_a_stale_hash_shows_damage(made):
     def nudge(content: dict) -> None:
         content["intercept"][0] += 1

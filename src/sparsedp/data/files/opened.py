@@ -196,9 +196,14 @@ def parse_json(text: str, where: str, kind: str) -> Unchecked:
         return found
 
     try:
-        return json.loads(text, parse_constant=refuse, object_pairs_hook=once)
+        found = json.loads(text, parse_constant=refuse, object_pairs_hook=once)
+        if "\\ud" in text.lower():  # half of a character may be escaped, but never written
+            json.dumps(found, ensure_ascii=False).encode()
+        return found
     except BadFile:
         raise
+    except UnicodeEncodeError:
+        raise BadFile(f"{where} is not {kind}: it holds half of a character") from None
     except RecursionError:
         raise BadFile(f"{where} is not {kind}: it is nested too deeply") from None
     except json.JSONDecodeError as error:

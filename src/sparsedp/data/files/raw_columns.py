@@ -125,10 +125,12 @@ class Packed(Sequence[object]):
 
 
 def _packed(cells: list[object]) -> str | list[object]:
-    texts = [cell for cell in cells if isinstance(cell, str)]
-    if not cells or len(texts) < len(cells) or sum(map(len, texts)) > SHORT * len(cells):
+    try:
+        text = SEPARATOR.join(cells)  # pyrefly: ignore[no-matching-overload]
+    except TypeError:
+        return cells  # not all of them are text
+    if not cells or len(text) > (SHORT + 1) * len(cells):
         return cells  # long texts gain nothing, and may be one text that is shared
-    text = SEPARATOR.join(texts)
     return text if text.count(SEPARATOR) == len(cells) - 1 else cells
 
 

@@ -79,10 +79,12 @@ class _Picked:
     """Picks the wanted cells of a record."""
 
     def __init__(self, header: Sequence[str], wanted: Sequence[str]) -> None:
-        self.width = len(header)
+        self.width, self._all = len(header), list(header) == list(wanted)
         self._pick = itemgetter(*(header.index(name) for name in wanted), 0)  # always a tuple
 
     def __call__(self, row: Sequence[str]) -> Sequence[str]:
+        if self._all:
+            return row
         cells: tuple[str, ...] = self._pick(row)
         return cells[:-1]
 

@@ -8,6 +8,7 @@
 # make fuzz   20,000 damaged files through the command line (FILES=N for others), and the kernel's fuzzer, in half an hour
 # make docs   every page and note as one site in build/docs/site; a link that leads nowhere is an error
 # make utility DATA=DIR   benchmarks/utility.md from the data sets in DIR, in about ten minutes
+# make rivals DATA=DIR   benchmarks/rivals.md: other private models at equal budgets, in a day (RUNS=1 for a first look in half an hour)
 # make bench [DATA=DIR]   benchmarks/results.md: speed and memory against others, in a quarter of an hour
 PYTHON ?= python3
 BIN := .venv/bin
@@ -17,7 +18,7 @@ JOBS ?= 2
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test check unit mutants laws sanitize fuzz-kernel kills interrupts fuzz fuzz-files install docs utility bench clean
+.PHONY: demo test check unit mutants laws sanitize fuzz-kernel kills interrupts fuzz fuzz-files install docs utility rivals bench clean
 
 install: .venv/.installed
 .venv/.installed: pyproject.toml setup.py constraints.txt $(KERNELS)
@@ -83,6 +84,21 @@ utility: install
 	test -n "$(DATA)" || { echo "say where the data sets are: make utility DATA=DIR"; exit 2; }
 	$(BIN)/python benchmarks/utility.py --data "$(DATA)" --output build/utility
 	cp build/utility/utility.md build/utility/utility.svg benchmarks/
+
+# Every rival has an environment of its own: DP-EBM and DP-SGD one, diffprivlib, which needs an old scikit-learn, another.
+RUNS ?= 10
+RIVALS := build/rivals
+RIVAL := -m benchmarks.rivals.run --data "$(DATA)" --runs $(RUNS) --cache $(RIVALS)/cache
+rivals: install
+	test -n "$(DATA)" || { echo "say where the data sets are: make rivals DATA=DIR"; exit 2; }
+	test -x $(RIVALS)/ebm/bin/python || { $(PYTHON) -m venv $(RIVALS)/ebm && $(RIVALS)/ebm/bin/python -m pip install --quiet interpret-core dp-accounting scikit-learn pandas; }
+	test -x $(RIVALS)/diffprivlib/bin/python || { $(PYTHON) -m venv $(RIVALS)/diffprivlib && $(RIVALS)/diffprivlib/bin/python -m pip install --quiet scikit-learn==1.5.2 diffprivlib==0.6.6 pandas; }
+	PYTHONPATH=. $(BIN)/python $(RIVAL) --methods ours,noisy_gd,objective_perturbation,null --out $(RIVALS)/ours.csv
+	PYTHONPATH=. $(BIN)/python $(RIVAL) --methods ours,noisy_gd,objective_perturbation --sets basehock,imdb --out $(RIVALS)/ours.csv
+	PYTHONPATH=. $(RIVALS)/ebm/bin/python $(RIVAL) --methods adassp,boosted_adassp,dp_sgd,dp_ebm,dp_ebm_fast,ebm --out $(RIVALS)/rivals.csv
+	PYTHONPATH=. $(RIVALS)/ebm/bin/python $(RIVAL) --methods dp_sgd --sets basehock,imdb --out $(RIVALS)/rivals.csv
+	PYTHONPATH=. $(RIVALS)/diffprivlib/bin/python $(RIVAL) --methods diffprivlib --out $(RIVALS)/rivals.csv
+	PYTHONPATH=. $(BIN)/python -m benchmarks.rivals.page $(RIVALS)/ours.csv $(RIVALS)/rivals.csv --out benchmarks/rivals.md
 
 bench: install
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt celer skglm

@@ -38,6 +38,12 @@ def noise(epsilon, delta, rounds):
     return math.sqrt(rounds + 2) / gaussian_mu(epsilon, delta)
 
 
+def perturbed(gram, sigma, rng):
+    """Noise in the upper triangle, mirrored: released is the triangle alone."""
+    upper = np.triu(sigma * rng.standard_normal(gram.shape))
+    return gram + upper + np.triu(upper, 1).T
+
+
 def ada_ssp(Z, y, *, epsilon, delta, rng, rounds=1):
     """Weights by sufficient statistics; more than one round is BoostedAdaSSP.
 
@@ -57,8 +63,7 @@ def ada_ssp(Z, y, *, epsilon, delta, rng, rounds=1):
     least = max(np.linalg.eigvalsh(gram)[0], 0) + sigma * rng.standard_normal()
     surely = max(least - sigma * 1.96, 0)
     spread = sigma * math.sqrt(p * math.log(2 * p**2 / CONFIDENCE))
-    upper = np.triu(sigma * rng.standard_normal((p, p)))
-    noisy = gram + upper + np.triu(upper, 1).T + max(0, spread - surely) * np.eye(p)
+    noisy = perturbed(gram, sigma, rng) + max(0, spread - surely) * np.eye(p)
     inverse = np.linalg.inv(noisy)
     w = np.zeros(p)
     for _ in range(rounds):

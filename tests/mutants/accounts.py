@@ -81,15 +81,15 @@ MUTANTS = [
         'return [_joint(rows, mu, ratio, ("log_cosh",), several=several)]',
         PERTURBED,
     ),
-    Mutant(
-        OBJECTIVE,
-        "return [_flat(rows**2, mu, flat), _flat(2 * rows, mu / 2, flat)]",
-        "return [_flat(rows**2, mu / 2, flat)]",
-        PERTURBED,
-    ),
+    # A replaced record: both gradients count, and the determinant away from the largest.
+    Mutant(OBJECTIVE, "_flat(rows**2, mu, SLACK)", "_flat(rows**2, mu / 2, SLACK)", PEOPLE),
+    Mutant(OBJECTIVE, "_flat(pairs, mu, SLACK)", "_flat(pairs, mu / 2, SLACK)", PERTURBED),
+    Mutant(OBJECTIVE, 'steep = (2 if event.shape == "log_cosh" else 4)', "steep = 2", PERTURBED),
+    Mutant(OBJECTIVE, "(rows**2, mu * (1 + bend) / 2, flat)", "(rows**2, mu / 2, flat)", PEOPLE),
+    Mutant(OBJECTIVE, "(pairs, mu * (1 + bend) / 2, flat)", "(pairs, mu, SLACK)", PERTURBED),
     # A person with several rows.
     Mutant(OBJECTIVE, "several = rows > 1", "several = False", PEOPLE),
-    Mutant(OBJECTIVE, "[_flat(rows**2, mu, flat),", "[_flat(rows, mu, flat),", PEOPLE),
+    Mutant(OBJECTIVE, "_flat(rows**2, mu, SLACK)", "_flat(rows, mu, SLACK)", PEOPLE),
     Mutant(OBJECTIVE, "pairs = 2 * rows**2", "pairs = 2", PEOPLE),
     Mutant(OBJECTIVE, "return rows_per_unit * math", "return math", PEOPLE),
     Mutant(

@@ -136,13 +136,10 @@ def _families(event: LinearTerm) -> list[Lines]:
         # The replaced unit adds its own Gaussian shift; mu is the shift when both are largest
         # and opposite. The log-determinant of the new one only helps and is left out.
         match event.shape:
-            case "logistic":
-                return [_flat(rows**2, mu, flat), _flat(2 * rows, mu / 2, flat)]
+            case "logistic" | "log_cosh" | "any":
+                return _replaced(event, flat)
             case "multinomial":
                 return [_flat(corners**2, mu, flat), _flat(2 * corners, mu / 2, flat)]
-            case "log_cosh" | "any":
-                pairs = 2 * rows**2
-                return [_flat(pairs, mu, flat), _flat(pairs, mu / math.sqrt(2), flat)]
             case unknown:
                 raise ValueError(f"no cost is proven for the shape {unknown!r}")
     several = rows > 1
@@ -157,6 +154,33 @@ def _families(event: LinearTerm) -> list[Lines]:
             return [_joint(2 * rows, mu, ratio, ("logistic", "log_cosh"), several=several)]
         case unknown:
             raise ValueError(f"no cost is proven for the shape {unknown!r}")
+
+
+def _replaced(event: LinearTerm, flat: float) -> list[Lines]:
+    """One unit for another, one output: a log-determinant that vanishes with the largest gradient.
+
+    It is at most ``flat``, and at most ``steep * (1 - t)`` where the gradient of the unit that goes
+    has t times its largest size: between 0, ``bend`` and 1 the loss is convex, so one of them is
+    the worst. Any larger bend is as true, and one is where all of ``flat`` is paid.
+    """
+    mu, rows = event.mu, event.rows_per_unit
+    steep = (2 if event.shape == "log_cosh" else 4) * event.ratio
+    bend = min(max(1 - flat / steep, 0.0) + SLACK, 1.0)
+    if event.shape == "logistic":  # the label fixes the sign: nothing, or up to the largest
+        return [
+            _flat(rows**2, mu, SLACK),
+            _flat(rows, mu / 2, SLACK),
+            _flat(rows**2, mu * (1 + bend) / 2, flat),
+            _flat(rows, mu * bend / 2, flat),
+            _flat(rows, mu / 2, flat),
+        ]
+    pairs = 2 * rows**2  # signs: two pairs of opposite shifts, not both of them long
+    return [
+        _flat(pairs, mu, SLACK),
+        _flat(pairs, mu / math.sqrt(2), SLACK),
+        _flat(pairs, mu * (1 + bend) / 2, flat),
+        _flat(pairs, mu * math.hypot(1, bend) / 2, flat),
+    ]
 
 
 def _flat(weight: float, mu: float, height: float) -> Lines:

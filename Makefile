@@ -95,7 +95,7 @@ rivals: install
 	test -x $(RIVALS)/diffprivlib/bin/python || { $(PYTHON) -m venv $(RIVALS)/diffprivlib && $(RIVALS)/diffprivlib/bin/python -m pip install --quiet scikit-learn==1.5.2 diffprivlib==0.6.6 pandas; }
 	PYTHONPATH=. $(BIN)/python $(RIVAL) --methods ours,noisy_gd,objective_perturbation,null --out $(RIVALS)/ours.csv
 	PYTHONPATH=. $(BIN)/python $(RIVAL) --methods ours,noisy_gd,objective_perturbation --sets basehock,imdb --out $(RIVALS)/ours.csv
-	PYTHONPATH=. $(RIVALS)/ebm/bin/python $(RIVAL) --methods adassp,boosted_adassp,dp_sgd,dp_ebm,dp_ebm_fast,ebm --out $(RIVALS)/rivals.csv
+	PYTHONPATH=. $(RIVALS)/ebm/bin/python $(RIVAL) --methods adassp,boosted_adassp,dp_sgd,dp_ebm,dp_ebm_fast,dp_ebm_joined,dp_ebm_joined_fast,ebm --out $(RIVALS)/rivals.csv
 	PYTHONPATH=. $(RIVALS)/ebm/bin/python $(RIVAL) --methods dp_sgd --sets basehock,imdb --out $(RIVALS)/rivals.csv
 	PYTHONPATH=. $(RIVALS)/diffprivlib/bin/python $(RIVAL) --methods diffprivlib --out $(RIVALS)/rivals.csv
 	PYTHONPATH=. $(BIN)/python -m benchmarks.rivals.page $(RIVALS)/ours.csv $(RIVALS)/rivals.csv --out benchmarks/rivals.md

@@ -3,11 +3,12 @@
 Imports are where they are used: every rival has its own environment, and none of them is ours.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
+from benchmarks.rivals.categories import blocks, joined
 from benchmarks.rivals.rows import unit_rows, unit_target
 from benchmarks.rivals.sgd import dp_sgd, noise_multiplier
 from benchmarks.rivals.ssp import ada_ssp
@@ -85,25 +86,39 @@ def stochastic_gradient(part, request):
     return Predicted(score, back(score) if is_regression(part) else expit(score))
 
 
-def types(part):
+def types(X):
     """Of columns, for EBM: indicators are categories, which at small budgets serves it better."""
-    two_valued = [len(np.unique(column)) <= 2 for column in part.table.X.T]
-    return ["nominal" if few else "continuous" for few in two_valued]
+    return ["nominal" if len(np.unique(column)) <= 2 else "continuous" for column in X.T]
 
 
-def private_ebm(part, request, learning_rate):
+def with_categories(part):
+    """The same split with one column for each category, and the types of columns."""
+    found = blocks(part.table.X)
+    if not found:
+        raise NotImplementedError("no indicators to join")
+    low, high = (joined(limit[None, :], found)[0] for limit in (part.table.lower, part.table.upper))
+    high[len(high) - len(found) :] = [len(block) for block in found]
+    made = replace(part.table, X=joined(part.table.X, found), lower=low, upper=high)
+    kinds = types(made.X)
+    kinds[len(kinds) - len(found) :] = ["nominal"] * len(found)
+    train, test = joined(part.X, found), joined(part.X_test, found)
+    return replace(part, table=made, X=train, X_test=test), kinds
+
+
+def private_ebm(part, request, learning_rate, categories=False):
     """DP-EBM with what its authors recommend to declare: types, bounds, and those of the target."""
     from interpret.privacy import (
         DPExplainableBoostingClassifier,
         DPExplainableBoostingRegressor,
     )
 
+    part, kinds = with_categories(part) if categories else (part, types(part.table.X))
     made = part.table
     common = {
         "epsilon": request.epsilon,
         "delta": part.delta,
         "learning_rate": learning_rate,
-        "feature_types": types(part),
+        "feature_types": kinds,
         "privacy_bounds": np.column_stack([made.lower, made.upper]),
         "random_state": request.seed,
         "n_jobs": 1,
@@ -124,11 +139,12 @@ def exact_ebm(part, request):
     from interpret.glassbox import ExplainableBoostingClassifier, ExplainableBoostingRegressor
 
     common = {"interactions": 0, "outer_bags": 4, "n_jobs": 1, "random_state": request.seed}
+    common["feature_types"] = types(part.table.X)
     if is_regression(part):
-        model = ExplainableBoostingRegressor(feature_types=types(part), **common)
+        model = ExplainableBoostingRegressor(**common)
         found = model.fit(part.X, part.y).predict(part.X_test)
         return Predicted(found, found)
-    model = ExplainableBoostingClassifier(feature_types=types(part), **common).fit(part.X, part.y)
+    model = ExplainableBoostingClassifier(**common).fit(part.X, part.y)
     return Predicted(model.decision_function(part.X_test), model.predict_proba(part.X_test)[:, 1])
 
 
@@ -136,20 +152,19 @@ def diffprivlib(part, request):
     """Objective perturbation for classes, the functional mechanism for numbers; delta is zero."""
     from diffprivlib.models import LinearRegression, LogisticRegression
 
+    if is_regression(part):
+        made = part.table
+        model = LinearRegression(
+            epsilon=request.epsilon,
+            bounds_X=(made.lower, made.upper),
+            bounds_y=made.target_bounds,
+            random_state=request.seed,
+        )
+        found = np.clip(model.fit(part.X, part.y).predict(part.X_test), *made.target_bounds)
+        return Predicted(found, found)
     rows, test = unit_rows(part.table, part.X), unit_rows(part.table, part.X_test)
     if sparse.issparse(rows):
         raise NotImplementedError("diffprivlib takes no sparse matrices")
-    if is_regression(part):
-        y, back = unit_target(part)
-        model = LinearRegression(
-            epsilon=request.epsilon,
-            bounds_X=(-1, 1),
-            bounds_y=(-1, 1),
-            fit_intercept=False,
-            random_state=request.seed,
-        )
-        found = back(model.fit(rows, y).predict(test))
-        return Predicted(found, found)
     model = LogisticRegression(
         epsilon=request.epsilon, data_norm=1.0, fit_intercept=False, random_state=request.seed
     )
@@ -169,6 +184,8 @@ METHODS = {
     "objective_perturbation": partial(ours, solver="objective_perturbation"),
     "dp_ebm": partial(private_ebm, learning_rate=0.01),
     "dp_ebm_fast": partial(private_ebm, learning_rate=0.1),
+    "dp_ebm_joined": partial(private_ebm, learning_rate=0.01, categories=True),
+    "dp_ebm_joined_fast": partial(private_ebm, learning_rate=0.1, categories=True),
     "adassp": partial(sufficient_statistics, rounds=1),
     "boosted_adassp": partial(sufficient_statistics, rounds=ROUNDS),
     "dp_sgd": stochastic_gradient,

@@ -9,6 +9,8 @@ TITLES = {
     "objective_perturbation": "sparsedp, `objective_perturbation`",
     "dp_ebm": "DP-EBM",
     "dp_ebm_fast": "DP-EBM, learning rate 0.1",
+    "dp_ebm_joined": "DP-EBM, categories joined",
+    "dp_ebm_joined_fast": "DP-EBM, joined, rate 0.1",
     "adassp": "AdaSSP",
     "boosted_adassp": "BoostedAdaSSP",
     "dp_sgd": "DP-SGD",

@@ -5,6 +5,7 @@ import csv
 import numpy as np
 import pytest
 from benchmarks.rivals import metrics, sets, ssp
+from benchmarks.rivals.categories import blocks, joined
 from benchmarks.rivals.page import page
 from benchmarks.rivals.results import cells, read
 from benchmarks.rivals.rows import unit_rows, unit_target
@@ -95,6 +96,13 @@ def test_bounds_are_rounded_outwards():
     low, high = sets.outwards(np.array([17.0, 0, -0.3, 5]), np.array([90.0, 1, 0.32, 5]))
     assert low == pytest.approx([15, 0, -0.3, 5])
     assert high == pytest.approx([90, 1, 0.35, 6])
+
+
+def test_categories_are_put_together_from_their_indicators():
+    codes = np.array([0, 2, 1, 2, 0])
+    X = np.column_stack([[3.0, 1, 4, 1, 5], np.eye(3)[codes], [1, 0, 1, 1, 0]])
+    assert blocks(X) == [range(1, 4)]
+    assert np.array_equal(joined(X, blocks(X)), np.column_stack([X[:, [0, 4]], codes]))
 
 
 def test_calibration_error_of_bins_of_equal_mass():

@@ -161,7 +161,7 @@ class Attack:
             return Run(solution, tuple(queries), math.inf, math.inf, f"control flow: {change}")
         loss = privacy_loss(queries, asked, self.budget(), pair.neighbors)
         fault = None
-        if again.weights.tobytes() != solution.weights.tobytes():
+        if _held(again) != _held(solution):
             loss, fault = math.inf, "the output depends on the data past the door"
         movement = max(movements.values(), default=0.0)
         if movement > 1 + ROUNDING and fault is None:
@@ -243,6 +243,12 @@ class Attack:
             if np.ptp(group) > CONSTANT:
                 raise ValueError("the candidates fall into more than two groups")
         return Binomial(float(p[rising].sum()), float(q[rising].sum()), len(queries))
+
+
+def _held(solution: Solution) -> list[object]:
+    """The model, bit for bit."""
+    bends = [(b.feature, b.knots.tobytes(), b.heights.tobytes()) for b in solution.bends]
+    return [solution.weights.tobytes(), *bends]
 
 
 def _close(values: np.ndarray, start: np.ndarray) -> bool:

@@ -18,6 +18,7 @@ from sparsedp.cli.options import (
     limit_option,
     privacy_options,
     schema_options,
+    shapes_option,
     solver_options,
     source,
     table_options,
@@ -48,6 +49,13 @@ if TYPE_CHECKING:
     help="Of a regression; huber for targets with heavy tails.",
 )
 @solver_options()
+@shapes_option()
+@click.option(
+    "--monotone",
+    multiple=True,
+    metavar="NAME=DIRECTION",
+    help="An effect that shall only rise (increasing) or fall (decreasing); may be repeated.",
+)
 @click.option("--intercept/--no-intercept", default=True, help="Fit a constant term.")
 @click.option("--n-features", type=click.IntRange(min=1), help="Of a LIBSVM file.")
 @click.option(
@@ -258,11 +266,24 @@ def _estimator(
         epsilon=given["epsilon"],
         delta=given["delta"],
         n_nonzero=given["n_nonzero"],
+        shapes=given["shapes"],
+        monotone=_monotone(given["monotone"]),
         neighbors=given["neighbors"],
         fit_intercept=given["intercept"],
         invalid=given["invalid"],
         random_state=given["seed"],
     )
+
+
+def _monotone(given: Sequence[str]) -> dict[str, str] | None:
+    """Features and their directions."""
+    found: dict[str, str] = {}
+    for text in given:
+        name, equals, direction = text.rpartition("=")  # names of indicators have an = themselves
+        if not equals:
+            raise ValueError(f"--monotone {text!r:.60}: write NAME=increasing or NAME=decreasing")
+        found[name] = direction
+    return found or None
 
 
 def _fit_loudly(

@@ -186,6 +186,17 @@ def solver_options() -> Decorator[Verb]:
     )
 
 
+def shapes_option() -> Decorator[Verb]:
+    """--shapes"""
+    return click.option(
+        "--shapes",
+        type=click.Choice(("auto", "linear", "additive")),
+        default="auto",
+        show_default=True,
+        help="Effects: lines, piecewise linear, or what public numbers and counts speak for.",
+    )
+
+
 def _together(*options: Decorator[Verb]) -> Decorator[Verb]:
     """Several options as one, which the help lists in this order."""
 

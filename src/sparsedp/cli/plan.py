@@ -12,6 +12,7 @@ from sparsedp.cli.options import (
     limit_option,
     privacy_options,
     schema_options,
+    shapes_option,
     solver_options,
     source,
     table_options,
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from sparsedp.cli.declared.given import Said
     from sparsedp.cli.declared.source import Source
     from sparsedp.data.files.location import Location
-    from sparsedp.privacy import Budget, Neighbors, PublicFacts
+    from sparsedp.privacy import Budget, Neighbors, PublicFacts, Shapes
     from sparsedp.privacy.plain import Parsed
 
 GUMBEL_DEVIATION = math.pi / math.sqrt(6)
@@ -34,6 +35,7 @@ LAPLACE_DEVIATION = math.sqrt(2)
 @click.option("--n-features", type=click.IntRange(min=1), help="Features of the data.")
 @schema_options()
 @solver_options()
+@shapes_option()
 @table_options()
 @limit_option()
 @json_option()
@@ -45,6 +47,7 @@ def command(
     n_features: int | None,
     n_nonzero: int | None,
     solver: str,
+    shapes: "Shapes",
     settings: tuple[str, ...],
     calibration: str,
     as_json: bool,
@@ -63,13 +66,20 @@ def command(
     from sparsedp.cli.declared.solver import build_solver, described
     from sparsedp.cli.declared.source import Source
     from sparsedp.cli.show import echo_json
+    from sparsedp.fit.plan import shapes_in_force
     from sparsedp.privacy import Budget
     from sparsedp.privacy.account.feasibility import records_needed
     from sparsedp.release.card import call_text
 
     records = None if data is None else Source(data, file_format, delimiter, encoding, sheet)
     public = _facts(schema, said, records, n_features)
-    public = replace(public, n_nonzero=n_nonzero or public.n_nonzero, neighbors=neighbors)
+    sound = build_solver(solver, settings, "sound")
+    public = replace(
+        public,
+        n_nonzero=n_nonzero or public.n_nonzero,
+        neighbors=neighbors,
+        shapes=shapes_in_force(shapes, sound, intercept=public.intercept),
+    )
 
     def budget(calibration: str) -> Budget:
         schedule = build_solver(solver, settings, calibration).schedule(public)

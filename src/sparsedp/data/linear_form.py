@@ -1,13 +1,15 @@
-"""What a clipped linear model is as a plain one: where both agree, and the closest line elsewhere.
+"""What a clipped or bent model is as a plain one: where both agree, and the closest line elsewhere.
 
 Proof: linear_form.md.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsedp.data.bend import Bend, bent
 from sparsedp.data.storage import Array
 
 Limits = tuple[Array, Array]
@@ -25,7 +27,7 @@ class LinearForm(NamedTuple):
         Shaped as ``intercept_``.
     largest_difference : float
         From ``decision_function``, for any record within the declared bounds; no line has a
-        smaller one. Zero where no bounds were tightened.
+        smaller one. Zero where no bounds were tightened and no effect bends.
     """
 
     coef: Array
@@ -33,7 +35,9 @@ class LinearForm(NamedTuple):
     largest_difference: float
 
 
-def narrowed(coef: Array, clip: Limits, declared: Limits) -> NDArray[np.intp]:
+def narrowed(
+    coef: Array, clip: Limits, declared: Limits, bends: Sequence[Bend] = ()
+) -> NDArray[np.intp]:
     """Used features that are clipped to less than their declared bounds.
 
     Parameters
@@ -42,10 +46,12 @@ def narrowed(coef: Array, clip: Limits, declared: Limits) -> NDArray[np.intp]:
     clip, declared : (ndarray, ndarray) of shape (d,) each
     """
     narrower = (clip[0] > declared[0]) | (clip[1] < declared[1])
-    return np.flatnonzero(coef.any(axis=0) & narrower)
+    return np.flatnonzero((coef.any(axis=0) | bent(bends, coef.shape[1])) & narrower)
 
 
-def linear_form(coef: Array, intercept: Array, clip: Limits, declared: Limits) -> LinearForm:
+def linear_form(
+    coef: Array, intercept: Array, clip: Limits, declared: Limits, bends: Sequence[Bend] = ()
+) -> LinearForm:
     """The line with the least largest difference over the declared box.
 
     Parameters
@@ -55,9 +61,12 @@ def linear_form(coef: Array, intercept: Array, clip: Limits, declared: Limits) -
     clip : (ndarray, ndarray) of shape (d,) each
         What predictions clip features to.
     declared : (ndarray, ndarray) of shape (d,) each
+    bends : sequence of Bend
+        Of features whose effect is not a line.
     """
-    support = narrowed(coef, clip, declared)
-    if support.size == 0:
+    bending = bent(bends, coef.shape[1])
+    support = narrowed(np.where(bending, 0.0, coef), clip, declared)
+    if support.size == 0 and not bends:
         return LinearForm(coef, intercept, 0.0)
     (lower, upper), (lowest, highest) = (
         tuple(limit[support] for limit in limits) for limits in (clip, declared)
@@ -70,8 +79,29 @@ def linear_form(coef: Array, intercept: Array, clip: Limits, declared: Limits) -
     at_end = np.where(above >= below, upper - slope * highest, lower - slope * lowest)
     line = np.array(coef)
     line[:, support] *= slope
-    return LinearForm(
-        line,
-        intercept + coef[:, support] @ ((at_kink + at_end) / 2),
-        float((np.abs(coef[:, support]) @ (np.abs(at_kink - at_end) / 2)).max()),
-    )
+    constant = intercept + coef[:, support] @ ((at_kink + at_end) / 2)
+    difference = np.abs(coef[:, support]) @ (np.abs(at_kink - at_end) / 2)
+    for bend in bends:
+        ends = float(declared[0][bend.feature]), float(declared[1][bend.feature])
+        for output, slope in enumerate(coef[:, bend.feature]):
+            values = np.concatenate([[ends[0]], bend.knots, [ends[1]]])
+            effect = slope * np.clip(values, bend.knots[0], bend.knots[-1])
+            effect[1:-1] += bend.heights[:, output]
+            line[output, bend.feature], middle, half_range = _closest(values, effect)
+            constant[output] += middle
+            difference[output] += half_range
+    return LinearForm(line, constant, float(difference.max()))
+
+
+def _closest(values: Array, effect: Array) -> tuple[float, float, float]:
+    """Slope, constant and distance of the line closest to a piecewise linear effect."""
+    # The best slope is that of an edge of the convex hull, so that of some two of the points.
+    first, second = np.triu_indices(len(values), k=1)
+    apart = values[second] > values[first]  # the ends may be knots themselves
+    first, second = first[apart], second[apart]
+    slopes = (effect[second] - effect[first]) / (values[second] - values[first])
+    left = effect - slopes[:, None] * values
+    low, high = left.min(axis=1), left.max(axis=1)
+    best = int(np.argmin(high - low))
+    middle, half_range = (high[best] + low[best]) / 2, (high[best] - low[best]) / 2
+    return float(slopes[best]), float(middle), float(half_range)

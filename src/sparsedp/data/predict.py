@@ -1,7 +1,10 @@
-"""Apply published coefficients to records: clip to the published bounds, multiply, add."""
+"""Apply published coefficients to records: clip to the published bounds, multiply, add, bend."""
+
+from collections.abc import Sequence
 
 import numpy as np
 
+from sparsedp.data.bend import Bend, bent
 from sparsedp.data.raw import RawTable
 from sparsedp.data.storage import Array, Storage, is_sparse
 from sparsedp.data.sums.products import times
@@ -17,8 +20,9 @@ def linear_predictor(
     lower: Array,
     upper: Array,
     missing: Array | None = None,
+    bends: Sequence[Bend] = (),
 ) -> Array:
-    """Margins of shape (n, n_outputs); only features with a non-zero coefficient are read.
+    """Margins of shape (n, n_outputs); only features with a coefficient or a bend are read.
 
     A record's margins depend on nothing but the record, to the last bit: how a matrix product
     rounds one row may depend on how many there are, and private scores count margins.
@@ -32,8 +36,11 @@ def linear_predictor(
         Features are clipped to these, as the records that the model was fitted to.
     missing : ndarray of shape (d,), optional
         Stands for NaN in an array; in sparse records NaN is zero.
+    bends : sequence of Bend
+        Of features whose effect is not a line.
     """
-    support = np.flatnonzero(coef.any(axis=0))
+    support = np.flatnonzero(coef.any(axis=0) | bent(bends, coef.shape[1]))
+    bending = [(int(np.searchsorted(support, bend.feature)), bend) for bend in bends]
     coef, lower, upper = coef[:, support].T, lower[support], upper[support]
     if missing is None or is_sparse(X):
         missing = np.zeros(X.shape[1])
@@ -46,5 +53,8 @@ def linear_predictor(
         values = block if isinstance(block, np.ndarray) else block.toarray()
         values = np.where(np.isnan(values), missing, values)
         values = np.ascontiguousarray(np.clip(values, lower, upper))
-        margins[start : start + step] = times(values, coef, intercept)
+        found = times(values, coef, intercept)
+        for column, bend in bending:
+            found += bend.at(values[:, column])
+        margins[start : start + step] = found
     return margins

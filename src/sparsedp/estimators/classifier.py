@@ -1,12 +1,13 @@
 """Sparse logistic regression with differential privacy: two classes or more."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import numpy as np
 from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from sparsedp.data.bend import Shape
 from sparsedp.data.gate import vector
 from sparsedp.data.gate.class_weight import class_codes, class_weights
 from sparsedp.data.gate.labels import Labels, classes_in, declared_classes, label_array
@@ -25,6 +26,7 @@ from sparsedp.estimators.fitted import (
 from sparsedp.estimators.path import ModelPath
 from sparsedp.estimators.raw import said_once, truth_of
 from sparsedp.estimators.records import Given, Records
+from sparsedp.estimators.shapes import one_shape, shapes_of
 from sparsedp.fit.coefficients import Coefficients
 from sparsedp.fit.fit import private_fit
 from sparsedp.fit.problem import Problem
@@ -54,6 +56,12 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
         tables, and the target, people and weights are taken from their columns.
     n_nonzero : int, optional
         Features to keep; by default ``round(1.5 * sqrt(n_features))``.
+    shapes : {"auto", "linear", "additive"}
+        Whether the effect of a feature is a line, or piecewise linear (at the price of more noise);
+        by default that is decided by public numbers and released counts. See ``shapes_``.
+    monotone : dict, optional
+        Effects that shall only rise or only fall, as in ``{"age": "increasing"}``, by name or
+        position of the feature. Made so from what was released, at no charge. For two classes.
     solver : str or Solver
         A name or a solver object, such as ``FrankWolfe(radius=10, n_steps=1000)``.
     neighbors : {"add_remove", "replace_one"}
@@ -99,6 +107,12 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
         The model at every number of features up to this one's.
     clip_bounds_ : (ndarray, ndarray)
         Features are clipped to these before prediction.
+    shapes_ : dict
+        The effect of each used feature, by name (or position), as a `Shape`: ``knots`` and
+        ``values``, what is added to margins there compared with the lower limit.
+    bends_ : tuple of Bend
+        What is added to ``X @ coef_ + intercept_`` where an effect is not a line; then ``coef_``
+        has the slope from one end of the ``clip_bounds_`` to the other.
     clipped_ : dict
         Features of the model whose ``clip_bounds_`` are narrower than the declared bounds, by name
         (or position), with those limits. For records within them, and for all records if there are
@@ -126,6 +140,8 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
         bounds: BoundsLike | None = None,
         schema: Schema | None = None,
         n_nonzero: int | None = None,
+        shapes: Literal["auto", "linear", "additive"] = "auto",
+        monotone: Mapping[str | int, Literal["increasing", "decreasing"]] | None = None,
         solver: str | Solver = "pursuit",
         neighbors: Literal["add_remove", "replace_one"] = "add_remove",
         fit_intercept: bool = True,
@@ -143,6 +159,8 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
         self.bounds = bounds
         self.schema = schema
         self.n_nonzero = n_nonzero
+        self.shapes = shapes
+        self.monotone = monotone
         self.solver = solver
         self.neighbors = neighbors
         self.fit_intercept = fit_intercept
@@ -196,6 +214,15 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
     def clipped_(self) -> dict[str | int, tuple[float, float]]:
         """Features whose values are clipped to less than their declared bounds, and to what."""
         return clipped_of(self)
+
+    @property
+    def shapes_(self) -> dict[str | int, Shape]:
+        """The effect of each used feature, by name or position."""
+        return shapes_of(self)
+
+    def shape_(self, feature: str | int) -> Shape:
+        """The effect of a feature, by name or position; flat if the model does not use it."""
+        return one_shape(self, feature)
 
     @property
     def linear_form_(self) -> LinearForm:

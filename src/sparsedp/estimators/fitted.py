@@ -11,6 +11,7 @@ from sparsedp.data.storage import Storage
 from sparsedp.estimators.border import Estimator, Features, Tags, Weights
 from sparsedp.estimators.path import ModelPath
 from sparsedp.estimators.raw import offset_of, raw_values
+from sparsedp.estimators.shapes import names_or_positions
 from sparsedp.fit.coefficients import Coefficients
 from sparsedp.privacy import PrivacyRecord
 
@@ -21,21 +22,27 @@ def publish(estimator: Estimator, released: Coefficients, record: PrivacyRecord)
     Parameters
     ----------
     estimator
-        Gets ``clip_bounds_``, ``privacy_`` and what ``path_`` is made of.
+        Gets ``clip_bounds_``, ``bends_``, ``privacy_`` and what ``path_`` is made of.
     released : Coefficients
         In declared units.
     record : PrivacyRecord
     """
     estimator.clip_bounds_ = released.clip_bounds
-    estimator._path = (released.order, released.path_coefs, released.path_intercepts)
+    estimator.bends_ = released.bends
+    estimator._path = (
+        released.order,
+        released.path_coefs,
+        released.path_intercepts,
+        released.path_bends,
+    )
     estimator.privacy_ = record
 
 
 def path_of(estimator: Estimator) -> ModelPath:
     """The models with fewer features, at no further charge."""
     check_is_fitted(estimator)
-    order, coefs, intercepts = estimator._path
-    return ModelPath(order, coefs, intercepts, estimator)
+    order, coefs, intercepts, bends = estimator._path
+    return ModelPath(order, coefs, intercepts, estimator, bends)
 
 
 def margins_of(estimator: Estimator, X: Features, offset: Weights | None = None) -> np.ndarray:
@@ -51,7 +58,7 @@ def margins_of(estimator: Estimator, X: Features, offset: Weights | None = None)
         missing = missing_values(*_declared(estimator), row_norm)
     coef, intercept = np.atleast_2d(estimator.coef_), np.atleast_1d(estimator.intercept_)
     lower, upper = estimator.clip_bounds_
-    margins = linear_predictor(values, coef, intercept, lower, upper, missing)
+    margins = linear_predictor(values, coef, intercept, lower, upper, missing, estimator.bends_)
     if "schema_" in vars(estimator):
         offset = offset_of(estimator.schema_, X, offset)
     limits = estimator.privacy_.model.get("offset_bounds")
@@ -62,12 +69,10 @@ def clipped_of(estimator: Estimator) -> dict[str | int, tuple[float, float]]:
     """Used features that are clipped to less than their declared bounds, and to what."""
     check_is_fitted(estimator)
     declared, clip = _declared(estimator), estimator.clip_bounds_
-    d = len(clip[0])
-    names = estimator.privacy_.bounds.get("features", getattr(estimator, "feature_names_in_", None))
-    named = range(d) if names is None else [str(name) for name in names]
+    named = names_or_positions(estimator)
     return {
         named[j]: (float(clip[0][j]), float(clip[1][j]))
-        for j in narrowed(np.atleast_2d(estimator.coef_), clip, declared)
+        for j in narrowed(np.atleast_2d(estimator.coef_), clip, declared, estimator.bends_)
     }
 
 
@@ -79,6 +84,7 @@ def linear_form_of(estimator: Estimator) -> LinearForm:
         np.atleast_1d(estimator.intercept_),
         estimator.clip_bounds_,
         _declared(estimator),
+        estimator.bends_,
     )
     plain = isinstance(estimator.intercept_, float)
     return LinearForm(

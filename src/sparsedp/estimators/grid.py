@@ -12,7 +12,7 @@ from sparsedp.estimators.poisson import SparsePoissonRegressor
 from sparsedp.estimators.regressor import SparseLinearRegression
 from sparsedp.fit.settings import Settings
 
-TUNABLE = ("bounds", "fit_intercept", "initial_model", "n_nonzero", "solver")
+TUNABLE = ("bounds", "fit_intercept", "initial_model", "monotone", "n_nonzero", "shapes", "solver")
 """Parameters that a grid may vary: public choices about the model. All others are refused, also
 those that are added one day: each belongs to the guarantee (epsilon, delta, neighbors, ledger,
 random_state), or says which problem is solved (schema, classes, class_weight, target_bounds,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sparsedp.data.bend import Bend
 from sparsedp.estimators.border import Estimator
 from sparsedp.estimators.raw import names_of
 
@@ -26,6 +27,8 @@ class ModelPath:
     coefs : ndarray of shape (n_steps, n_outputs, n_steps)
         ``coefs[k - 1, :, :k]`` belong to the features ``order[:k]``.
     intercepts : ndarray of shape (n_steps, n_outputs)
+    bends : tuple of tuple of Bend
+        ``bends[k - 1]`` belong to the model with k features; empty if no effect bends.
 
     Notes
     -----
@@ -37,6 +40,7 @@ class ModelPath:
     coefs: np.ndarray
     intercepts: np.ndarray
     _estimator: Estimator
+    bends: tuple[tuple[Bend, ...], ...] = ()
 
     def __len__(self) -> int:
         return len(self.order)
@@ -54,6 +58,7 @@ class ModelPath:
             if isinstance(model.intercept_, float)
             else self.intercepts[k - 1].copy()
         )
+        model.bends_ = self.bends[k - 1] if self.bends else ()
         return model
 
     def plot(self, ax: "Axes | None" = None, *, output: int = 0, labelled: int = 8) -> "Axes":

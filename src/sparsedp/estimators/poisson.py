@@ -1,5 +1,6 @@
 """Sparse Poisson regression with differential privacy."""
 
+from collections.abc import Mapping
 from typing import Literal
 
 import numpy as np
@@ -7,6 +8,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import d2_tweedie_score
 from sklearn.utils.validation import check_is_fitted
 
+from sparsedp.data.bend import Shape
 from sparsedp.data.gate import target_numbers
 from sparsedp.data.linear_form import LinearForm
 from sparsedp.data.schema import Schema
@@ -22,6 +24,7 @@ from sparsedp.estimators.fitted import (
 from sparsedp.estimators.path import ModelPath
 from sparsedp.estimators.raw import said_once, truth_of
 from sparsedp.estimators.records import Given, Records
+from sparsedp.estimators.shapes import one_shape, shapes_of
 from sparsedp.fit.coefficients import Coefficients
 from sparsedp.fit.fit import private_fit
 from sparsedp.fit.problem import Problem
@@ -59,6 +62,12 @@ class SparsePoissonRegressor(RegressorMixin, BaseEstimator):
         Public limits of the ``offset`` given to ``fit``; values beyond are clipped.
     n_nonzero : int, optional
         Features to keep; by default ``round(1.5 * sqrt(n_features))``.
+    shapes : {"auto", "linear", "additive"}
+        Whether the effect of a feature is a line, or piecewise linear (at the price of more noise);
+        by default that is decided by public numbers and released counts. See ``shapes_``.
+    monotone : dict, optional
+        Effects that shall only rise or only fall, as in ``{"age": "increasing"}``, by name or
+        position of the feature. Made so from what was released, at no charge.
     solver : str or Solver
         A name or a solver object. Solvers that perturb an objective or screen by strong convexity
         (``objective_perturbation``, ``two_stage``, ``screened_frank_wolfe``) refuse counts.
@@ -94,6 +103,12 @@ class SparsePoissonRegressor(RegressorMixin, BaseEstimator):
         The model at every number of features up to this one's.
     clip_bounds_ : (ndarray, ndarray)
         Features are clipped to these before prediction.
+    shapes_ : dict
+        The effect of each used feature, by name (or position), as a `Shape`: ``knots`` and
+        ``values``, what is added to margins there compared with the lower limit.
+    bends_ : tuple of Bend
+        What is added to ``X @ coef_ + intercept_`` where an effect is not a line; then ``coef_``
+        has the slope from one end of the ``clip_bounds_`` to the other.
     clipped_ : dict
         Features of the model whose ``clip_bounds_`` are narrower than the declared bounds, by name
         (or position), with those limits. For records within them, and for all records if there are
@@ -135,6 +150,8 @@ class SparsePoissonRegressor(RegressorMixin, BaseEstimator):
         max_count: float | None = None,
         offset_bounds: tuple[float, float] | None = None,
         n_nonzero: int | None = None,
+        shapes: Literal["auto", "linear", "additive"] = "auto",
+        monotone: Mapping[str | int, Literal["increasing", "decreasing"]] | None = None,
         solver: str | Solver = "pursuit",
         neighbors: Literal["add_remove", "replace_one"] = "add_remove",
         fit_intercept: bool = True,
@@ -151,6 +168,8 @@ class SparsePoissonRegressor(RegressorMixin, BaseEstimator):
         self.max_count = max_count
         self.offset_bounds = offset_bounds
         self.n_nonzero = n_nonzero
+        self.shapes = shapes
+        self.monotone = monotone
         self.solver = solver
         self.neighbors = neighbors
         self.fit_intercept = fit_intercept
@@ -201,6 +220,15 @@ class SparsePoissonRegressor(RegressorMixin, BaseEstimator):
     def clipped_(self) -> dict[str | int, tuple[float, float]]:
         """Features whose values are clipped to less than their declared bounds, and to what."""
         return clipped_of(self)
+
+    @property
+    def shapes_(self) -> dict[str | int, Shape]:
+        """The effect of each used feature, by name or position."""
+        return shapes_of(self)
+
+    def shape_(self, feature: str | int) -> Shape:
+        """The effect of a feature, by name or position; flat if the model does not use it."""
+        return one_shape(self, feature)
 
     @property
     def linear_form_(self) -> LinearForm:

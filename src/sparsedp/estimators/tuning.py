@@ -32,8 +32,8 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
     estimator : SparseLogisticRegression or SparseLinearRegression
         What is fitted; its epsilon, delta and random_state are not used, a ledger is refused.
     param_grid : dict or list of dict
-        Settings to try, as for ``GridSearchCV``: solver, n_nonzero, bounds, fit_intercept and
-        initial_model. Whatever sets the guarantee or the problem is refused.
+        Settings to try, as for ``GridSearchCV``: solver, n_nonzero, shapes, monotone, bounds,
+        fit_intercept and initial_model. Whatever sets the guarantee or the problem is refused.
     epsilon, delta : float
         The budget of the whole search; required.
     expected_trials : float, optional

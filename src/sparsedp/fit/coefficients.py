@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sparsedp.data.bounds import Bounds
+from sparsedp.data.bend import Bend
+from sparsedp.data.bounds import Bounds, UnitMap
 from sparsedp.data.bounds_toml import some_names
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.linear_form import narrowed
@@ -28,10 +29,15 @@ class Coefficients:
     """Of shape (k, n_outputs, k): coefficients of the first 1, 2, ... features of the order."""
     path_intercepts: np.ndarray
     """Of shape (k, n_outputs)."""
+    bends: tuple[Bend, ...] = ()
+    """Of features whose effect is not a line; their outer knots are the clip bounds."""
+    path_bends: tuple[tuple[Bend, ...], ...] = ()
+    """One tuple per model of the path; an empty one if none has any."""
 
     def clipped(self, data: Dataset) -> tuple[str, ...]:
         """A note that names the features whose declared bounds were tightened, if there are any."""
-        found = narrowed(self.coef, self.clip_bounds, data.bounds.arrays(data.n_features))
+        declared = data.bounds.arrays(data.n_features)
+        found = narrowed(self.coef, self.clip_bounds, declared, self.bends)
         if found.size == 0:
             return ()
         names = data.bounds.features or data.feature_names
@@ -50,6 +56,10 @@ class Coefficients:
             intercept=factor * self.intercept + offset,
             path_coefs=factor * self.path_coefs,
             path_intercepts=factor * self.path_intercepts + offset,
+            bends=tuple(bend.scaled(factor) for bend in self.bends),
+            path_bends=tuple(
+                tuple(bend.scaled(factor) for bend in bends) for bends in self.path_bends
+            ),
         )
 
     @classmethod
@@ -62,7 +72,7 @@ class Coefficients:
         intercept = weights[d] if data.intercept else np.zeros(weights.shape[1])
         unit_map = bounds.unit_map(d, centered=data.intercept)
         coef, intercept = unit_map.to_original(weights[:d], intercept)
-        path = solution.path or SolutionPath.by_weight(solution.weights, d)
+        path = solution.path or SolutionPath.by_weight(solution.weights, d, solution.bends)
         half_width, center = unit_map.half_width[path.order], unit_map.center[path.order]
         path_coefs = path.weights / half_width[:, None]
         path_intercepts = path.intercepts - np.einsum("kfo,f->ko", path_coefs, center)
@@ -75,11 +85,28 @@ class Coefficients:
             path.order,
             path_coefs.transpose(0, 2, 1),
             path_intercepts,
+            _declared(solution.bends, unit_map, bounds.arrays(d)),
+            tuple(_declared(bends, unit_map, bounds.arrays(d)) for bends in path.bends),
         )
         if interval is None:
             return found
         low, high = interval
         return found.scaled((high - low) / 2, (high + low) / 2)
+
+
+def _declared(
+    bends: tuple[Bend, ...], unit_map: UnitMap, clip: tuple[np.ndarray, np.ndarray]
+) -> tuple[Bend, ...]:
+    """Bends with knots in declared units, from one end of the clip bounds to the other."""
+    moved = (
+        bend.moved(
+            float(unit_map.center[bend.feature]),
+            float(unit_map.half_width[bend.feature]),
+            (float(clip[0][bend.feature]), float(clip[1][bend.feature])),
+        )
+        for bend in bends
+    )
+    return tuple(bend for bend in moved if bend is not None)
 
 
 def _of_values(released: Bounds | None, data: Dataset) -> Bounds:

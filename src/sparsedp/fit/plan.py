@@ -1,10 +1,11 @@
 """What a fit will ask for and what noise that takes: all of it public, none of it charged yet."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from sparsedp.fit.monotone import Directions, directions_of
 from sparsedp.fit.problem import Problem
 from sparsedp.fit.settings import Settings
 from sparsedp.fit.start import initial_weights
@@ -16,6 +17,7 @@ from sparsedp.privacy import (
     PublicFacts,
     PublishedSchedule,
     Schedule,
+    Shapes,
     UnprovenGuarantee,
 )
 from sparsedp.privacy.account.feasibility import TooFewRecords, records_needed, shortage
@@ -30,9 +32,17 @@ class Plan:
     loss: Loss
     public: PublicFacts
     schedule: Schedule | PublishedSchedule
+    monotone: Directions = field(default_factory=dict)
+    """Effects that are made to rise or fall, once they are released."""
 
     @classmethod
-    def of(cls, solver: Solver, loss: Loss, public: PublicFacts) -> "Plan":
+    def of(
+        cls,
+        solver: Solver,
+        loss: Loss,
+        public: PublicFacts,
+        monotone: Directions | None = None,
+    ) -> "Plan":
         """Ask the solver; it raises ValueError for impossible settings."""
         schedule = solver.schedule(public)
         weighted = public.unit == "person" or public.weighting == "sub_unit"
@@ -41,7 +51,7 @@ class Plan:
                 "calibration='published' is for records that all count alike: what it claims is "
                 "not known for persons or weights; take calibration='sound'"
             )
-        return cls(solver, loss, public, schedule)
+        return cls(solver, loss, public, schedule, monotone or {})
 
     def budget(self, epsilon: float, delta: float) -> Budget:
         """A fresh budget, enough for one fit: the schedule with noise that costs so much."""
@@ -53,7 +63,8 @@ def planned(settings: Settings, problem: Problem) -> Plan:
     public = public_facts(settings, problem)
     if public.n_records == 0:
         raise ValueError("there are no records, which is public under neighbors='replace_one'")
-    return Plan.of(settings.solver, problem.loss, public)
+    monotone = directions_of(settings.monotone, problem)
+    return Plan.of(settings.solver, problem.loss, public, monotone)
 
 
 def _check_margins(settings: Settings, problem: Problem) -> None:
@@ -80,6 +91,17 @@ def _check_margins(settings: Settings, problem: Problem) -> None:
             "an offset is taken by the solvers 'pursuit', 'noisy_gd' and 'frank_wolfe' (with "
             f"calibration='sound'), not by {type(solver).__name__} as it is set"
         )
+
+
+def shapes_in_force(shapes: Shapes, solver: Solver, *, intercept: bool) -> Shapes:
+    """Whether effects may bend: with Pursuit, and where a constant can take up their means."""
+    able = isinstance(solver, Pursuit) and intercept
+    if shapes == "additive" and not able:
+        raise ValueError(
+            "shapes='additive' takes the solver 'pursuit' and fit_intercept=True: change these, or "
+            "leave shapes='auto', which stays linear with them"
+        )
+    return shapes if able else "linear"
 
 
 def public_facts(settings: Settings, problem: Problem) -> PublicFacts:
@@ -112,6 +134,7 @@ def public_facts(settings: Settings, problem: Problem) -> PublicFacts:
         unit=data.unit,
         weighting=data.weighting,
         rows_per_unit=1 if data.unit == "row" else None,
+        shapes=shapes_in_force(settings.shapes, settings.solver, intercept=settings.fit_intercept),
     )
 
 

@@ -9,6 +9,7 @@ from importlib.metadata import version
 
 import sparsedp
 from sparsedp._kernels import COMPILED
+from sparsedp.fit.monotone import DIRECTIONS, directions_of
 from sparsedp.fit.problem import Problem
 from sparsedp.fit.settings import Settings
 from sparsedp.privacy import Budget, PrivacyRecord, PublicFacts
@@ -124,6 +125,7 @@ def _record(
             "from_public_model": public.initial_weights is not None,
             "invalid": settings.invalid,
             **_offset(problem),
+            **_shapes(settings, problem, public),
             **({} if public.weighting == "unit" else {"weighting": public.weighting}),
         },
         unit=public.unit,
@@ -136,6 +138,18 @@ def _record(
 def _offset(problem: Problem) -> dict[str, object]:
     limits = problem.data.offset_bounds
     return {} if limits is None else {"offset_bounds": list(limits)}
+
+
+def _shapes(settings: Settings, problem: Problem, public: PublicFacts) -> dict[str, object]:
+    said: dict[str, object] = {} if public.shapes == "linear" else {"shapes": public.shapes}
+    directions = directions_of(settings.monotone, problem)
+    if directions:
+        said["monotone"] = {
+            direction: [j for j, found in directions.items() if found == direction]
+            for direction in DIRECTIONS
+            if direction in directions.values()
+        }
+    return said
 
 
 def describe(thing: object) -> dict[str, object]:

@@ -1,6 +1,6 @@
 """The public settings of a fit, checked before any record is looked at."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.gate import Invalid
 from sparsedp.data.schema import Schema
+from sparsedp.fit.monotone import Monotone, checked_monotone
 from sparsedp.fit.start import LinearModel
 from sparsedp.mechanisms import KeyStream
-from sparsedp.privacy import NEIGHBORS, Ledger, Neighbors
+from sparsedp.privacy import NEIGHBORS, SHAPES, Ledger, Neighbors, Shapes
 from sparsedp.solvers import BY_NAME, Solver
 
 BoundsLike = Bounds | float | tuple[ArrayLike, ArrayLike]
@@ -29,6 +30,8 @@ class Parameters(Protocol):
     bounds: BoundsLike | None
     schema: Schema | None
     n_nonzero: int | None
+    shapes: Shapes
+    monotone: Monotone | None
     solver: str | Solver
     neighbors: Neighbors
     fit_intercept: bool
@@ -55,6 +58,8 @@ class Settings:
     random_state: Seed | None
     verbose: bool
     invalid: Invalid = "raise"
+    shapes: Shapes = "auto"
+    monotone: Monotone = field(default_factory=dict)
 
     @classmethod
     def of(cls, estimator: Parameters) -> "Settings":
@@ -79,6 +84,8 @@ class Settings:
         k = estimator.n_nonzero
         if k is not None and (not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1):
             raise ValueError(f"n_nonzero must be a whole number of at least 1, got {k!r}")
+        if estimator.shapes not in SHAPES:
+            raise ValueError(f"shapes must be one of {SHAPES}, got {estimator.shapes!r}")
         if estimator.invalid not in ("raise", "replace"):
             raise ValueError(f'invalid must be "raise" or "replace", got {estimator.invalid!r}')
         if estimator.ledger is not None and not isinstance(estimator.ledger, Ledger):
@@ -96,6 +103,8 @@ class Settings:
             random_state=estimator.random_state,
             verbose=bool(estimator.verbose),
             invalid=estimator.invalid,
+            shapes=estimator.shapes,
+            monotone=checked_monotone(estimator.monotone),
         )
 
     def stream(self) -> KeyStream:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from sparsedp.data.dataset import Dataset
+from sparsedp.fit.monotone import made_monotone
 from sparsedp.fit.plan import Plan
 from sparsedp.mechanisms import Curator, KeyStream, NoiselessCurator, NoisyCurator
 from sparsedp.privacy import Budget, Charges, PublicFacts
@@ -49,10 +50,12 @@ def private_solution(
 ) -> Solution:
     """What the solver releases about the records through the door."""
     with door(budget, plan.public, stream, on_release) as curator:
-        return plan.solver.solve(data, plan.loss, curator)
+        solution = plan.solver.solve(data, plan.loss, curator)
+    return made_monotone(solution, plan.monotone)
 
 
 def exact_solution(plan: Plan, data: Dataset, on_release: OnRelease | None = None) -> Solution:
     """What the solver finds without noise: not private."""
     with np.errstate(all="ignore"):
-        return plan.solver.solve(data, plan.loss, NoiselessCurator(plan.public, on_release))
+        curator = NoiselessCurator(plan.public, on_release)
+        return made_monotone(plan.solver.solve(data, plan.loss, curator), plan.monotone)

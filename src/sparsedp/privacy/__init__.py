@@ -35,13 +35,14 @@ from sparsedp.privacy.events import (
 from sparsedp.privacy.kind import Event
 from sparsedp.privacy.ledger import BudgetExceeded, Ledger, LedgerError
 from sparsedp.privacy.neighbors import NEIGHBORS, Neighbors, Sensitivity
-from sparsedp.privacy.public import PublicFacts
+from sparsedp.privacy.public import SHAPES, PublicFacts, Shapes
 from sparsedp.privacy.record import PrivacyRecord
 from sparsedp.privacy.schedule import PublishedSchedule, Schedule, UnprovenGuarantee
 
 __all__ = [
     "MOVED",
     "NEIGHBORS",
+    "SHAPES",
     "Budget",
     "BudgetExceeded",
     "Charges",
@@ -73,6 +74,7 @@ __all__ = [
     "Select",
     "Selections",
     "Sensitivity",
+    "Shapes",
     "Tabulate",
     "UnprovenGuarantee",
     "UnscheduledRelease",

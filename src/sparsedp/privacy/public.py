@@ -17,6 +17,11 @@ Weighting = Literal["unit", "sub_unit"]
 
 WEIGHTINGS: tuple[Weighting, ...] = get_args(Weighting)
 
+Shapes = Literal["linear", "additive", "auto"]
+"""Of effects: lines, piecewise linear, or what public numbers and released counts speak for."""
+
+SHAPES: tuple[Shapes, ...] = get_args(Shapes)
+
 LARGEST_WEIGHT = 1e12
 """Of a public model; beyond, doubles are too far apart to tell what records add to it."""
 
@@ -54,6 +59,8 @@ class PublicFacts:
         Whether what a unit counts adds up to exactly 1, or to at most 1.
     rows_per_unit : int or None
         Rows that a unit has at most: 1 for rows; None where no limit was declared.
+    shapes : {"linear", "additive", "auto"}
+        Whether effects may bend: solvers that cannot make bends see "linear".
     """
 
     n_features: int
@@ -69,6 +76,7 @@ class PublicFacts:
     unit: Unit = "row"
     weighting: Weighting = "unit"
     rows_per_unit: int | None = 1
+    shapes: Shapes = "linear"
 
     def __post_init__(self) -> None:
         # Written so that NaN is refused: what cannot be started from is known before the charge.

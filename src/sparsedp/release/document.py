@@ -1,9 +1,9 @@
 """What a model file holds, as types. That a file really holds it is checked in read.py."""
 
-from typing import NotRequired, TypeAlias, TypedDict
+from typing import Literal, NotRequired, TypeAlias, TypedDict
 
 from sparsedp.privacy.neighbors import Neighbors
-from sparsedp.privacy.public import Unit, Weighting
+from sparsedp.privacy.public import Shapes, Unit, Weighting
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 """Anything that JSON can say, as strangers send it."""
@@ -15,6 +15,9 @@ Label: TypeAlias = str | int | float
 
 Number: TypeAlias = int | float | str
 """A number that may be infinite: JSON has no word for that, so "inf" is written."""
+
+
+Direction: TypeAlias = Literal["increasing", "decreasing"]
 
 
 class Limits(TypedDict):
@@ -48,6 +51,8 @@ class Asked(TypedDict):
     from_public_model: NotRequired[bool]
     offset_bounds: NotRequired[list[float]]
     weighting: NotRequired[Weighting]
+    shapes: NotRequired[Shapes]
+    monotone: NotRequired[dict[Direction, list[int]]]
 
 
 class Charge(TypedDict):

@@ -192,6 +192,7 @@ def _against_schedule(model: PublishedModel) -> list[str]:
         unit=record.get("unit", "row"),
         weighting=record["model"].get("weighting", "unit"),
         rows_per_unit=1 if record.get("unit", "row") == "row" else None,
+        shapes=record["model"].get("shapes", "linear"),
     )
     if record["model"].get("from_public_model"):
         object.__setattr__(facts, "initial_weights", np.zeros(facts.weights_shape))

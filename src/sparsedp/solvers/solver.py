@@ -6,6 +6,7 @@ from typing import Protocol, TypeGuard
 
 import numpy as np
 
+from sparsedp.data.bend import Bend
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Loss
@@ -38,27 +39,39 @@ class SolutionPath:
         ``weights[i, : i + 1]`` are the weights of the features ``order[: i + 1]``, the rest zero.
     intercepts : ndarray of shape (k, n_outputs)
         Zero where there is no intercept.
+    bends : tuple of tuple of Bend
+        Of each model; an empty tuple if none has any.
     """
 
     order: np.ndarray
     weights: np.ndarray
     intercepts: np.ndarray
+    bends: tuple[tuple[Bend, ...], ...] = ()
 
     @classmethod
-    def by_weight(cls, weights: np.ndarray, n_features: int) -> "SolutionPath":
-        """Features enter by the size of their weights, which stay as they are.
+    def by_weight(
+        cls, weights: np.ndarray, n_features: int, bends: tuple[Bend, ...] = ()
+    ) -> "SolutionPath":
+        """Features enter by the size of their weights and bends, which stay as they are.
 
         A model that uses more than ``LONGEST_PATH`` features has a path of its heaviest ones.
         """
         table = weights.reshape(len(weights), -1)
         heaviness = np.abs(table[:n_features]).sum(axis=1)
+        for bend in bends:
+            heaviness[bend.feature] += np.abs(bend.heights).max(axis=0).sum()
         order = np.argsort(-heaviness, kind="stable")[
             : min(np.count_nonzero(heaviness), LONGEST_PATH)
         ]
         k = len(order)
         entered = np.tri(k)[:, :, None] * table[order][None]
         constant = table[n_features] if len(table) > n_features else np.zeros(table.shape[1])
-        return cls(order, entered, np.tile(constant, (k, 1)))
+        by_feature = {bend.feature: bend for bend in bends}
+        steps = [
+            tuple(by_feature[j] for j in sorted(order[: i + 1].tolist()) if j in by_feature)
+            for i in range(k if bends else 0)
+        ]
+        return cls(order, entered, np.tile(constant, (k, 1)), tuple(steps))
 
 
 @dataclass(frozen=True)
@@ -77,12 +90,17 @@ class Solution:
         out the lightest weights.
     notes : tuple of str
         Sentences for the record, about what was released besides the model.
+    bends : tuple of Bend
+        Of features whose effect is not a line, each at most once: knots in unit coordinates from
+        -1 to 1 (of ``bounds``, if these are given), heights in margins, like weights. Only where
+        ``PublicFacts.shapes`` allows for them, which takes an intercept.
     """
 
     weights: np.ndarray
     bounds: Bounds | None = None
     path: SolutionPath | None = None
     notes: tuple[str, ...] = ()
+    bends: tuple[Bend, ...] = ()
 
 
 class Solver(Protocol):

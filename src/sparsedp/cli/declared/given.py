@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypedDict
 if TYPE_CHECKING:
     from sparsedp.data.files.location import Location
     from sparsedp.data.gate import Invalid
-    from sparsedp.privacy import Neighbors
+    from sparsedp.privacy import Neighbors, Shapes
 
 
 class Said(TypedDict):
@@ -39,6 +39,8 @@ class Given(TypedDict):
     classes: str | None
     target_bounds: str | None
     n_nonzero: int | None
+    shapes: "Shapes"
+    monotone: tuple[str, ...]
     solver: str
     settings: tuple[str, ...]
     calibration: str

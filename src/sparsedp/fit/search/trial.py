@@ -8,6 +8,7 @@ import numpy as np
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.sums.products import column_sums
 from sparsedp.data.sums.weighed import weighed
+from sparsedp.fit.monotone import directions_of
 from sparsedp.fit.plan import Plan, public_facts
 from sparsedp.fit.problem import Problem
 from sparsedp.fit.settings import Settings
@@ -56,7 +57,9 @@ class Trial:
         """
         training, validation = problem.data.rows(~scoring), problem.data.rows(scoring)
         problem = replace(problem, data=training)
-        plan = Plan.of(settings.solver, problem.loss, public_facts(settings, problem))
+        monotone = directions_of(settings.monotone, problem)
+        public = public_facts(settings, problem)
+        plan = Plan.of(settings.solver, problem.loss, public, monotone)
         if not isinstance(plan.schedule, Schedule) or settings.solver.caveats:
             raise ValueError("a private search needs solvers with calibration='sound'")
         # A little below rho, so that rounding does not lift the recounted cost above it.
@@ -95,6 +98,8 @@ class Trial:
         if solution.bounds is not None:
             data = data.tightened(solution.bounds)
         margins = data.margins(solution.weights)
+        for bend in solution.bends:
+            margins = margins + bend.at(data.columns([bend.feature])[:, 0]).reshape(margins.shape)
         scores = 1 - squared_error(self.problem.loss, margins, data.target)
         # Weights that are not finite leave some records without a score: they add nothing.
         scores = np.where(scores >= 0, np.minimum(scores, 1), 0)

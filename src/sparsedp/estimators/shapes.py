@@ -1,0 +1,42 @@
+"""The effects of a fitted model, feature by feature."""
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from sparsedp.data.bend import Shape, bent, shape_of
+from sparsedp.estimators.border import Estimator
+
+
+def names_or_positions(estimator: Estimator) -> list[str | int]:
+    """What the columns of ``coef_`` are called; their positions where they have no names."""
+    names = estimator.privacy_.bounds.get("features", getattr(estimator, "feature_names_in_", None))
+    d = len(estimator.clip_bounds_[0])
+    return list(range(d)) if names is None else [str(name) for name in names]
+
+
+def shapes_of(estimator: Estimator) -> dict[str | int, Shape]:
+    """The effect of each used feature."""
+    check_is_fitted(estimator)
+    named, coef = names_or_positions(estimator), np.atleast_2d(estimator.coef_)
+    used = coef.any(axis=0) | bent(estimator.bends_, coef.shape[1])
+    return {named[j]: _shape(estimator, j) for j in np.flatnonzero(used).tolist()}
+
+
+def one_shape(estimator: Estimator, feature: str | int) -> Shape:
+    """The effect of a feature by name or position; flat if the model does not use it."""
+    check_is_fitted(estimator)
+    named = names_or_positions(estimator)
+    if isinstance(feature, str):
+        j = named.index(feature) if feature in named else -1
+    else:
+        whole = isinstance(feature, int | np.integer) and not isinstance(feature, bool)
+        j = int(feature) if whole else -1
+    if not 0 <= j < len(named):
+        raise ValueError(f"the model has no feature {feature!r:.60}: give a name or a position")
+    return _shape(estimator, j)
+
+
+def _shape(estimator: Estimator, j: int) -> Shape:
+    lower, upper = estimator.clip_bounds_
+    bend = next((bend for bend in estimator.bends_ if bend.feature == j), None)
+    return shape_of(np.atleast_2d(estimator.coef_)[:, j], float(lower[j]), float(upper[j]), bend)

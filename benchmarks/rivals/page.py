@@ -10,6 +10,7 @@ import argparse
 from pathlib import Path
 
 from benchmarks.rivals.comparison import comparison, losses, rivals_of
+from benchmarks.rivals.introduction import TEXT as INTRODUCTION
 from benchmarks.rivals.results import TASKS, read
 from benchmarks.rivals.sections import ceiling, everything, probabilities, safety, seconds
 from benchmarks.rivals.sets import TEXT
@@ -19,13 +20,12 @@ from benchmarks.rivals.tables import title
 def page(results, ours):
     """All sections."""
     methods = [ours, *rivals_of(results, ours)]
-    introduction = (Path(__file__).parent / "introduction.md").read_text()
     stamps = "; ".join(f"{title(m)}: {', '.join(sorted(results.commits[m]))}" for m in methods)
     fits = {
         m: max((len(f) for k, f in results.fits.items() if k[1] == m), default=0) for m in methods
     }
     counts = "; ".join(f"{title(m)}: {count}" for m, count in fits.items())
-    yield introduction.format(commits=stamps, runs=counts)
+    yield INTRODUCTION.format(commits=stamps, runs=counts)
     yield "## Ours against each rival\n"
     yield from comparison(results, ours)
     yield "## Where we lose\n"

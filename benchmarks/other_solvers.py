@@ -30,7 +30,7 @@ SOLVERS = {
     "objective_perturbation": "objective_perturbation",
     "two_stage": "two_stage",
     "admm": "admm",
-    "admm, pure": ADMM(noise="pure", n_steps=10),
+    "admm, pure": ADMM(noise="pure"),
     "noisy_gd": "noisy_gd",
 }
 

@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 from sklearn.linear_model import Lasso, LogisticRegression
 
+from sparsedp import Bounds, SparseLinearRegression
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.synthetic import sparse_glm
 from sparsedp.losses import Logistic, Squared
@@ -99,6 +100,23 @@ def test_finds_the_features(task, settings):
         if solver.noise == "gaussian":
             assert np.count_nonzero(w) < 30  # exact zeros elsewhere
     assert np.mean(found) >= 9
+
+
+def test_pure_noise_by_default_beats_the_mean_on_few_records():
+    """Seeds 0 to 4 repeat the noise; R2 of 20 seeds: .81 to .96, with 40 steps -8 to -.7."""
+    random = np.random.default_rng(0)
+    X = random.uniform(0, 1, (200, 12))
+    y = 40 + 40 * X[:, 0] - 30 * X[:, 1] + random.normal(0, 3, 200)
+    for seed in range(5):
+        model = SparseLinearRegression(
+            epsilon=3.0,
+            delta=1e-5,
+            bounds=Bounds(0, 1),
+            target_bounds=(0, 100),
+            solver=ADMM(noise="pure"),
+            random_state=seed,
+        )
+        assert model.fit(X, y).score(X, y) > 0.5
 
 
 def test_public_start():

@@ -137,7 +137,7 @@ def brisk(solver: Solver) -> Solver:
     for field in fields(solver):
         value = getattr(solver, field.name)
         if field.name == "n_steps":
-            changes[field.name] = min(value, STEPS)
+            changes[field.name] = STEPS if value is None else min(value, STEPS)
         elif is_dataclass(value):
             changes[field.name] = brisk(value)
     return replace(solver, **changes)

@@ -40,6 +40,9 @@ from sparsedp.solvers.total import total_weight
 
 PENALTIES = ("l1", "l1/2")
 NOISES = ("gaussian", "pure")
+STEPS, PURE_STEPS = 40, 2
+"""Alternations by default; pure noise in each grows with their number, see admm.md."""
+
 RECORDS_SHARE = 0.02
 """Of the budget, for the number of records where that is private."""
 
@@ -58,8 +61,9 @@ class ADMM:
         Sum of absolute weights, or of their square roots: the latter shrinks large weights less.
     threshold : float
         Weights below this become zero in each step, in unit coordinates; the intercept does not.
-    n_steps : int
-        Alternations.
+    n_steps : int or None
+        Alternations. None for 40, or 2 with pure noise of our calibration: the linear term grows
+        with their number, and the second takes back what the threshold took from large weights.
     noise : {"gaussian", "pure"}
         "gaussian" steps along a noisy gradient. "pure" minimizes a perturbed objective in each
         step, as in the paper, with delta zero; it needs far more records.
@@ -89,7 +93,7 @@ class ADMM:
 
     penalty: str = "l1"
     threshold: float = 0.1
-    n_steps: int = 40
+    n_steps: int | None = None
     noise: str = "gaussian"
     row_norm: float | None = None
     clip: float = 0.5
@@ -101,7 +105,7 @@ class ADMM:
 
     def __post_init__(self) -> None:
         check_calibration(self.calibration)
-        check_positive_integer("n_steps", self.n_steps)
+        check_positive_integer("n_steps", self.alternations)
         if self.penalty not in PENALTIES:
             raise ValueError(f"penalty must be one of {PENALTIES}, got {self.penalty!r}")
         if self.noise not in NOISES:
@@ -134,6 +138,13 @@ class ADMM:
             "no computer finds; the small noise that is added here instead is not in the paper.",
         )
 
+    @property
+    def alternations(self) -> int:
+        """How many steps: as set, or by the noise."""
+        if self.n_steps is not None:
+            return self.n_steps
+        return PURE_STEPS if self.noise == "pure" and self.calibration == "sound" else STEPS
+
     def schedule(self, public: PublicFacts) -> Schedule | PublishedSchedule:
         """Gradients and, where it is private, the number of records; or one minimum per step."""
         check_needs(self, public)
@@ -146,11 +157,11 @@ class ADMM:
                 )
             refuse_people(public, "ADMM")
             shape = perturbed_shape(public)
-            return PublishedSchedule((WangZhangMinimize(self.n_steps, self.gamma, shape),))
+            return PublishedSchedule((WangZhangMinimize(self.alternations, self.gamma, shape),))
         if self.noise == "pure":
             shape = perturbed_shape(public)
             request = PureMinimize(
-                self.n_steps,
+                self.alternations,
                 1.0,
                 None,
                 shape,
@@ -179,7 +190,7 @@ class ADMM:
         n = total_weight(data, curator, "records") if self.noise == "gaussian" else 1.0  # released
         pace = loss.curvature_bound / self.step_size
         before = g_before = w
-        for t in range(self.n_steps):
+        for t in range(self.alternations):
             if self.noise == "gaussian":
                 g = self._gradient(seen, loss, w, norms, row_norm, curator) / n  # released
                 step = w - before
@@ -218,7 +229,7 @@ class ADMM:
         if not curator.noiseless:
             r, _ = shrink(r, norms, longest)
         total = seen.rmatvec(r)  # private
-        noisy = curator.perturb(total, longest, share=1 / self.n_steps, name="gradients")
+        noisy = curator.perturb(total, longest, share=1 / self.alternations, name="gradients")
         # Residuals of a record add up to zero over the classes; what does not is noise.
         return noisy if noisy.ndim == 1 else noisy - noisy.mean(axis=1, keepdims=True)
 

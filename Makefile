@@ -85,6 +85,7 @@ utility: install
 	$(BIN)/python benchmarks/utility.py --data "$(DATA)" --output build/utility
 	cp build/utility/utility.md build/utility/utility.svg benchmarks/
 
+# Fits that build/rivals/*.csv have are not made again: after a change of a solver remove ours.csv.
 # Every rival has an environment of its own: DP-EBM and DP-SGD one, diffprivlib, which needs an old scikit-learn, another.
 RUNS ?= 10
 RIVALS := build/rivals

@@ -38,6 +38,6 @@ DP-EBM's columns, the learning rate of DP-SGD.
   mean of the training part.
 
 **How to read it.** A cell is a set at an ε; differences are paired by run, and clear beyond two
-standard errors of their mean. The training part differs from run to run, but runs share records,
-so errors are somewhat too small. R² is clipped at -1.
+standard errors of their mean, from three runs on. The training part differs from run to run, but
+runs share records, so errors are somewhat too small. R² is clipped at -1.
 """

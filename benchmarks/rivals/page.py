@@ -3,7 +3,7 @@
     PYTHONPATH=src:. python -m benchmarks.rivals.page ours.csv rivals.csv --out benchmarks/rivals.md
     PYTHONPATH=src:. python -m benchmarks.rivals.page ours.csv rivals.csv --short
 
---short prints the comparison alone; --ours names the method, or label, that stands on our side.
+--short is what to look at after a change; --ours names the method, or label, on our side.
 """
 
 import argparse
@@ -55,6 +55,13 @@ def page(results, ours):
             yield f"- {title(method)}: {', '.join(sorted(names))}"
 
 
+def short(results, ours):
+    """What to look at after a change: the comparison, and whether ours is honest and safe."""
+    yield from comparison(results, ours)
+    yield from probabilities(results, [ours])
+    yield from safety(results, [ours])
+
+
 def main():
     """Read files, write or print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -64,7 +71,7 @@ def main():
     parser.add_argument("--short", action="store_true")
     options = parser.parse_args()
     results = read(options.files)
-    make = comparison if options.short else page
+    make = short if options.short else page
     text = "\n".join(make(results, options.ours)).rstrip() + "\n"
     if options.out:
         options.out.write_text(text)

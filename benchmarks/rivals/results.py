@@ -79,7 +79,7 @@ class Cell:
 
     @property
     def is_clear(self):
-        """Beyond two standard errors; never by a single run."""
+        """Beyond two standard errors; never by fewer than three runs."""
         return abs(self.difference) > 2 * self.error
 
 
@@ -95,7 +95,7 @@ def cells(results, metric, ours, theirs, names=None):
             if not both:
                 continue
             gaps = np.array([a[run] - b[run] for run in both])
-            error = gaps.std(ddof=1) / np.sqrt(len(gaps)) if len(gaps) > 1 else np.inf
+            error = gaps.std(ddof=1) / np.sqrt(len(gaps)) if len(gaps) > 2 else np.inf
             means = [float(np.mean([side[run] for run in both])) for side in (a, b)]
             found.append(Cell(name, epsilon, *means, float(error)))
     return found

@@ -29,6 +29,7 @@ import numpy as np
 
 from sparsedp import Ledger
 from sparsedp.cli import VERBS, main
+from sparsedp.release.read import content_hash
 from tests.fuzz.mutations import (
     bombs,
     damaged,
@@ -109,10 +110,24 @@ def prepare(folder: Path) -> None:
     for output, data, more in (("m", "t.csv", ("--bounds", "bounds.toml")),
                                ("n", "t.npz", (*TARGET, "--bounds", "0,1"))):  # fmt: skip
         assert run(["fit", data, *more, *FIT[:-1], output])[0] == 0
+    bend(Path("n/model.json"))
     asked = ["evaluate", "m", "t.csv", "--exact-not-private", "--json"]
     Path("scores.json").write_text(run(asked)[1])
     for name, content in bombs(BOMB).items():
         Path(name).write_bytes(content)
+
+
+def bend(path: Path) -> None:
+    """Give the features of a model shapes."""
+    content = json.loads(path.read_text())
+    content.pop("sha256")
+    content["shapes"] = [
+        {"feature": f["index"], "knots": [0.0, 0.3, 0.6, 1.0], "bends": [[0.0, 0.2, -0.1, 0.0]]}
+        for f in content["features"]
+    ]
+    content["privacy"]["model"] |= {"shapes": "auto", "monotone": {"increasing": [0]}}
+    content["sha256"] = content_hash(content)
+    path.write_text(json.dumps(content))
 
 
 def write_workbook(path: str, names: list[str], rows: list[tuple]) -> None:
@@ -197,7 +212,7 @@ KINDS = {
     "m/run.toml": damaged_text,
     "scores.json": damaged_json,
 }
-WEIGHTS = (4, 2, 2, 2, 1, 2, 3, 3, 2, 2, 2, 3, 2, 1, 1, 2, 6, 2, 1, 1)
+WEIGHTS = (4, 2, 2, 2, 1, 2, 3, 3, 2, 2, 2, 3, 2, 1, 1, 2, 6, 6, 1, 1)
 BOMBS = ("b.csv.xz", "b.csv.gz", "b.csv.bz2", "b.svm.gz", "b.npz", "b.json", "b.toml")
 BOMBS += ("b.feather", "b.xlsx", "b.jsonl")
 

@@ -25,6 +25,13 @@ NEIGHBORS = {
     "persons is public, that of their rows is protected)",
 }
 
+EFFECTS = {
+    "linear": "lines",
+    "additive": "piecewise linear",
+    "auto": "lines or piecewise linear, by public numbers and released counts",
+}
+"""What was asked about the effects of features."""
+
 NOT_PROTECTED = (
     "What the model says about groups or about the world: if smoking predicts illness, it does so "
     "for people who are not in the data too.",
@@ -119,7 +126,7 @@ class Card:
             title=f"Model of {name}" if name else "Published model",
             verdict=verdict,
             predicts=_predicts(model),
-            uses=f"{len(model.features)} of {model.n_features} features, and a constant",
+            uses=_uses(model),
             unit=unit,
             compares=NEIGHBORS[record["neighbors"], unit],
             epsilon=epsilon,
@@ -133,6 +140,13 @@ class Card:
             versions=record["versions"],
             fingerprint=model.fingerprint(),
         )
+
+
+def _uses(model: PublishedModel) -> str:
+    bent = sum(1 for feature in model.features if feature.knots)
+    shaped = f"; {bent} of the effects {'is' if bent == 1 else 'are'} piecewise linear"
+    used = f"{len(model.features)} of {model.n_features} features, and a constant"
+    return used + (shaped if bent else "")
 
 
 def _predicts(model: PublishedModel) -> str:
@@ -204,6 +218,11 @@ def _settings(record: Record) -> tuple[tuple[str, str], ...]:
         ("features to keep", f"{record['model']['n_nonzero']} of {record['model']['n_features']}"),
         ("constant term", "fitted" if record["model"]["fit_intercept"] else "none"),
     ]
+    rows.append(("effects", EFFECTS[record["model"].get("shapes", "linear")]))
+    names = record["bounds"].get("features")
+    for direction, positions in record["model"].get("monotone", {}).items():
+        labels = (names[j] if names and j < len(names) else f"x{j}" for j in positions)
+        rows.append((f"{direction} effects", ", ".join(labels)))
     weights = record["target"].get("class_weight")
     if weights is not None:
         rows.append(("class weights", ", ".join(f"{weight:g}" for weight in weights)))

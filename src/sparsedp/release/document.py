@@ -1,6 +1,6 @@
 """What a model file holds, as types. That a file really holds it is checked in read.py."""
 
-from typing import Literal, NotRequired, TypeAlias, TypedDict
+from typing import Literal, NotRequired, TypeAlias, TypedDict, get_args
 
 from sparsedp.privacy.neighbors import Neighbors
 from sparsedp.privacy.public import Shapes, Unit, Weighting
@@ -18,6 +18,7 @@ Number: TypeAlias = int | float | str
 
 
 Direction: TypeAlias = Literal["increasing", "decreasing"]
+DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 
 
 class Limits(TypedDict):

@@ -2,6 +2,10 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from sparsedp.data.bend import Bend, Shape, shape_of
+
 
 @dataclass(frozen=True, kw_only=True)
 class Feature:
@@ -16,7 +20,11 @@ class Feature:
     lower, upper : float
         Values are clipped to these before they are multiplied.
     coef : tuple of float
-        One per output.
+        One per output: the slope between the limits.
+    knots : tuple of float
+        Ascending from the lower to the upper limit; empty where the effect is a line.
+    bends : tuple of tuple of float
+        For each output, what the effect adds to that line at the knots: zero at both ends.
     """
 
     index: int
@@ -24,6 +32,8 @@ class Feature:
     lower: float
     upper: float
     coef: tuple[float, ...]
+    knots: tuple[float, ...] = ()
+    bends: tuple[tuple[float, ...], ...] = ()
 
     @property
     def label(self) -> str:
@@ -34,6 +44,28 @@ class Feature:
     def effect(self) -> tuple[float, ...]:
         """Change of each output as the feature goes from its lower to its upper bound."""
         return tuple(value * (self.upper - self.lower) for value in self.coef)
+
+    def bend(self, position: int) -> Bend | None:
+        """What the effect adds to a line, for a table that has the feature at this position."""
+        return Bend(position, np.array(self.knots), np.array(self.bends).T) if self.knots else None
+
+    @property
+    def shape(self) -> Shape:
+        """The effect as a whole."""
+        with np.errstate(all="ignore"):  # files from strangers may hold any numbers
+            return shape_of(np.array(self.coef), self.lower, self.upper, self.bend(self.index))
+
+    @property
+    def swing(self) -> tuple[float, ...]:
+        """How far each output moves in all, from the lowest to the highest point of the effect."""
+        if not self.knots:
+            return tuple(map(abs, self.effect))
+        with np.errstate(all="ignore"):
+            return tuple(np.ptp(self.shape.values, axis=0).tolist())
+
+    def to_dict(self) -> dict[str, object]:
+        """The line, for the model file, where bends have a place of their own."""
+        return {name: value for name, value in vars(self).items() if name not in ("knots", "bends")}
 
 
 def label_text(label: object) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
+from sparsedp.data.bend import Bend, bent
 from sparsedp.data.files.opened import read_text
 from sparsedp.data.gate import Invalid, missing_values
 from sparsedp.data.gate.class_weight import class_codes
@@ -37,6 +38,7 @@ class Fitted(Protocol):
     coef_: NDArray[np.float64]
     intercept_: NDArray[np.float64] | float
     clip_bounds_: tuple[NDArray[np.float64], NDArray[np.float64]]
+    bends_: tuple[Bend, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +51,7 @@ class PublishedModel:
     n_features : int
         Of the table that the model was fitted to.
     features : tuple of Feature
-        Those with a non-zero coefficient, by index. A million others cost nothing.
+        Those with an effect, by index. A million others cost nothing.
     intercept : tuple of float
         One per output: a single one, or one per class when there are more than two.
     classes : tuple or None
@@ -190,13 +192,22 @@ class PublishedModel:
         any record within the declared bounds: 0 where predictions clip to nothing narrower.
         """
         return linear_form(
-            self._coef(), np.array(self.intercept), self._clipped_to(), self.declared()
+            self._coef(),
+            np.array(self.intercept),
+            self._clipped_to(),
+            self.declared(),
+            self._bends(),
         )
 
     def _coef(self) -> NDArray[np.float64]:
         """Of shape (n_outputs, n_used)."""
         coef = np.array([feature.coef for feature in self.features], dtype=np.float64)
         return np.ascontiguousarray(coef.reshape(-1, len(self.intercept)).T)
+
+    def _bends(self) -> tuple[Bend, ...]:
+        """Of the used features, by their positions among these."""
+        found = (feature.bend(position) for position, feature in enumerate(self.features))
+        return tuple(bend for bend in found if bend is not None)
 
     def _clipped_to(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Lower and upper limits of the used features at prediction."""
@@ -228,7 +239,9 @@ class PublishedModel:
         values = self.used.of(X, feature_names)
         coef, (lower, upper) = self._coef(), self._clipped_to()
         missing = missing_values(*self.declared(), self.privacy["bounds"].get("row_norm"))
-        margins = linear_predictor(values, coef, np.array(self.intercept), lower, upper, missing)
+        margins = linear_predictor(
+            values, coef, np.array(self.intercept), lower, upper, missing, self._bends()
+        )
         limits = self.privacy["model"].get("offset_bounds")
         known = self.used.offset(X, feature_names, offset)
         margins = with_offset(margins, known, limits, self.invalid)
@@ -278,17 +291,24 @@ class PublishedModel:
 
     def to_json(self) -> str:
         """The model file's text; numbers keep every bit."""
-        content = {
+        content: dict[str, object] = {
             "format": FORMAT,
             "task": self.task,
             "target": self.target,
             "classes": None if self.classes is None else list(self.classes),
             "n_features": self.n_features,
-            "features": [vars(feature) for feature in self.features],
+            "features": [feature.to_dict() for feature in self.features],
             "intercept": self.intercept,
             "categories": self.categories,
             "privacy": self.privacy,
         }
+        shapes = [
+            {"feature": feature.index, "knots": feature.knots, "bends": feature.bends}
+            for feature in self.features
+            if feature.knots
+        ]
+        if shapes:
+            content["shapes"] = shapes
         if self.schema is not None:
             content["schema"] = self.schema.to_dict()
         content[HASH] = content_hash(content)
@@ -316,11 +336,12 @@ class PublishedModel:
 
 
 def _features(estimator: Fitted, names: Sequence[str] | None) -> tuple[Feature, ...]:
-    """The features with a non-zero coefficient."""
+    """The features with a non-zero coefficient or a bend."""
     coef = np.atleast_2d(estimator.coef_)
     lower, upper = estimator.clip_bounds_
     if names is not None and len(names) != coef.shape[1]:
         raise ValueError(f"{len(names)} feature names for a model of {coef.shape[1]} features")
+    bends = {bend.feature: bend for bend in estimator.bends_}
     return tuple(
         Feature(
             index=j,
@@ -328,8 +349,10 @@ def _features(estimator: Fitted, names: Sequence[str] | None) -> tuple[Feature, 
             lower=float(lower[j]),
             upper=float(upper[j]),
             coef=tuple(coef[:, j].tolist()),
+            knots=tuple(bends[j].knots.tolist()) if j in bends else (),
+            bends=tuple(map(tuple, bends[j].heights.T.tolist())) if j in bends else (),
         )
-        for j in np.flatnonzero(coef.any(axis=0)).tolist()
+        for j in np.flatnonzero(coef.any(axis=0) | bent(estimator.bends_, coef.shape[1])).tolist()
     )
 
 

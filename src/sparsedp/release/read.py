@@ -20,6 +20,7 @@ from sparsedp.release.checks import (
 from sparsedp.release.document import Json, Label, Record, Target
 from sparsedp.release.feature import Feature
 from sparsedp.release.read_record import checked_record, checked_target
+from sparsedp.release.read_shapes import with_shapes
 
 FORMAT = "sparsedp-model/1"
 HASH = "sha256"
@@ -78,6 +79,7 @@ def _fields(document: Json, where: str) -> Fields:
     found = content.pop("format", None)
     need(found == FORMAT, f'its format is {found!r:.40}, not "{FORMAT}"')
     stored = content.pop("schema", None)  # models of plain numbers have none
+    shapes = content.pop("shapes", None)
     checked_fields(content, FIELDS, "the file")
     task = content["task"]
     if not isinstance(task, str) or task not in N_CLASSES:
@@ -97,6 +99,7 @@ def _fields(document: Json, where: str) -> Fields:
     limits().check("features", n_features, where)
     _check_bounds(record, n_features)
     features = _features(content["features"], n_features, n_outputs)
+    features = with_shapes(shapes, features, n_outputs)
     limits().check("classes", len(classes or ()), where)
     return {
         "task": task,
@@ -161,6 +164,8 @@ def _check_bounds(record: Record, n_features: int) -> None:
     binary = record["bounds"].get("binary", [])
     if isinstance(binary, list):
         need(all(j < n_features for j in binary), "privacy.bounds.binary names no such feature")
+    promised = (j for each in record["model"].get("monotone", {}).values() for j in each)
+    need(all(j < n_features for j in promised), "privacy.model.monotone names no such feature")
 
 
 def _features(items: Json, n_features: int, n_outputs: int) -> tuple[Feature, ...]:

@@ -4,7 +4,7 @@ from typing import cast
 
 from sparsedp.data.gate.offset import LARGEST
 from sparsedp.privacy.neighbors import NEIGHBORS
-from sparsedp.privacy.public import UNITS, WEIGHTINGS
+from sparsedp.privacy.public import SHAPES, UNITS, WEIGHTINGS
 from sparsedp.release.checks import (
     are_numbers,
     checked_fields,
@@ -14,7 +14,7 @@ from sparsedp.release.checks import (
     is_whole,
     need,
 )
-from sparsedp.release.document import Json, Object, Record, Target
+from sparsedp.release.document import DIRECTIONS, Json, Object, Record, Target
 
 CALIBRATIONS = ("sound", "published", "none")
 FIELDS: dict[str, type | tuple[type, ...]] = {
@@ -126,7 +126,20 @@ def _check_described(record: Record) -> None:
         are_numbers(limits, 2) and -LARGEST <= limits[0] < limits[1] <= LARGEST,
         "privacy.model.offset_bounds must be two numbers, the lower one first",
     )
+    _check_shapes(cast("Object", record["model"]))
     weighting = record["model"].get("weighting", "unit")
     need(weighting in WEIGHTINGS, "privacy.model.weighting is unknown")
     texts = [*record["notes"], *record["versions"].values()]
     need(all(isinstance(text, str) for text in texts), "notes and versions must be texts")
+
+
+def _check_shapes(model: Object) -> None:
+    """What was asked about effects; files of lines do not say so."""
+    need(model.get("shapes", "linear") in SHAPES, "privacy.model.shapes is unknown")
+    asked = checked_object(model.get("monotone", {}), "privacy.model.monotone must be an object")
+    for direction, positions in asked.items():
+        need(direction in DIRECTIONS, "privacy.model.monotone has an unknown direction")
+        need(
+            isinstance(positions, list) and all(is_whole(j) and j >= 0 for j in positions),
+            "privacy.model.monotone must list positions of features",
+        )

@@ -110,8 +110,8 @@ def render_report(
 
 
 def by_effect(model: PublishedModel) -> list[Feature]:
-    """Features by their largest effect across the declared range, strongest first."""
-    return sorted(model.features, key=lambda feature: -max(map(abs, feature.effect)))
+    """Features by how far their effect moves within the limits, strongest first."""
+    return sorted(model.features, key=lambda feature: -max(feature.swing))
 
 
 def _charts(model: PublishedModel, features: list[Feature]) -> list[Chart]:

@@ -134,6 +134,21 @@ def _consistent(model: PublishedModel) -> list[str]:
         found.append("The record names a loss that does not exist, or not with these settings.")
     if record["calibration"] == "sound" and _mentions(record["solver"], "published"):
         found.append("The solver was set to published noise, and the record says 'sound'.")
+    return found + _effects(model)
+
+
+def _effects(model: PublishedModel) -> list[str]:
+    """Whether effects bend, rise and fall only as the record says that they were asked to."""
+    asked, found = model.privacy["model"], []
+    if asked.get("shapes", "linear") == "linear" and any(f.knots for f in model.features):
+        found.append("Effects bend in the model, and the record says that they are lines.")
+    features = {feature.index: feature for feature in model.features}
+    for direction, positions in asked.get("monotone", {}).items():
+        sign = 1 if direction == "increasing" else -1
+        for feature in (features[j] for j in positions if j in features):
+            steps = sign * np.diff(feature.shape.values, axis=0)
+            if not (steps >= -ROUNDING * np.abs(feature.shape.values).max()).all():
+                found.append(f"An effect is not {direction} although the record says so.")
     return found
 
 

@@ -244,4 +244,5 @@ def model_size(names: Sequence[str] | None, n_features: int, n_outputs: int) -> 
     """Bytes that model.json, report.html and run.toml need at most, rounded up generously."""
     spelled = 0 if names is None else sum(len(name) for name in names)
     used = min(n_features, 50_000)  # a model that uses more finds the free space believed
-    return 2**20 + used * (600 + 100 * n_outputs) + 60 * n_features + 16 * spelled
+    # A shape has some twenty knots, and heights for each output, in the file and in the report.
+    return 2**20 + used * (1800 + 800 * n_outputs) + 60 * n_features + 16 * spelled

@@ -1,0 +1,54 @@
+"""The shapes of a model file: knots and bends of features whose effect is not a line."""
+
+import math
+from dataclasses import replace
+from itertools import pairwise
+
+from sparsedp.data.bend import FEWEST_KNOTS
+from sparsedp.release.checks import NotAModel, are_numbers, checked_fields, is_whole, need
+from sparsedp.release.document import Json
+from sparsedp.release.feature import Feature
+
+MOST_KNOTS = 128
+"""Of one shape. Solvers take far fewer; what reads a file looks at pairs of knots."""
+
+
+def with_shapes(
+    content: Json, features: tuple[Feature, ...], n_outputs: int
+) -> tuple[Feature, ...]:
+    """The features with their bends; models of lines, and files of before, have none."""
+    if content is None:
+        return features
+    if not isinstance(content, list):
+        raise NotAModel("shapes must be a list")
+    by_index = {feature.index: feature for feature in features}
+    found: list[int] = []
+    for item in content:
+        fields = checked_fields(item, ("feature", "knots", "bends"), "a shape")
+        index = fields["feature"]
+        if not is_whole(index) or index not in by_index:
+            raise NotAModel(f"a shape belongs to no feature that is listed: {index!r:.40}")
+        found.append(index)
+        by_index[index] = _bent(by_index[index], fields["knots"], fields["bends"], n_outputs)
+    need(found == sorted(set(found)), "shapes must be listed once each, by feature")
+    return tuple(by_index.values())
+
+
+def _bent(feature: Feature, knots: Json, bends: Json, n_outputs: int) -> Feature:
+    where = f"the shape of feature {feature.index}"
+    n_knots = len(knots) if isinstance(knots, list) else 0
+    if not FEWEST_KNOTS <= n_knots <= MOST_KNOTS or not are_numbers(knots, n_knots):
+        raise NotAModel(f"{where}: knots must be {FEWEST_KNOTS} to {MOST_KNOTS} finite numbers")
+    at = tuple(map(float, knots))
+    need(all(left < right for left, right in pairwise(at)), f"{where}: knots must ascend")
+    # A model clips to these limits, and a bend is zero there.
+    need((at[0], at[-1]) == (feature.lower, feature.upper), f"{where}: knots must span the limits")
+    need(math.isfinite(at[-1] - at[0]), f"{where}: the limits are too far apart")
+    heights = bends if isinstance(bends, list) else []
+    each = [height for height in heights if are_numbers(height, n_knots)]
+    need(
+        len(each) == len(heights) == n_outputs,
+        f"{where}: bends must list {n_outputs} times a finite number for each knot",
+    )
+    need(all(height[0] == height[-1] == 0 for height in each), f"{where}: bends end at zero")
+    return replace(feature, knots=at, bends=tuple(tuple(map(float, height)) for height in each))

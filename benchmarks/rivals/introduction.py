@@ -3,8 +3,8 @@
 TEXT = """\
 # sparsedp and its rivals
 
-Made by `make rivals DATA=DIR` (benchmarks/rivals/). Change the scripts, not this page. Commits:
-{commits}. Runs: {runs}.
+Made by the scripts in benchmarks/rivals/, all of which `make rivals DATA=DIR` runs. Change them,
+not this page. Commits: {commits}. Runs on tables, at most: {runs}.
 
 **Settings.** Every method has the same (ε, δ) against adding or removing a record, the same
 splits and the same declared bounds. A run is a split, 80/20, and a seed. δ is 1e-6, or 1/(10 n)

@@ -212,6 +212,14 @@ def _show(model: "PublishedModel", output: Path, *, as_json: bool) -> None:
                 **verdict_json(model.verdict()),
                 "intercept": model.intercept,
                 "features": {feature.label: feature.coef for feature in model.features},
+                "shapes": {
+                    feature.label: {
+                        "knots": feature.knots,
+                        "values": feature.shape.values.T.tolist(),
+                    }
+                    for feature in model.features
+                    if feature.knots
+                },
             }
         )
         return

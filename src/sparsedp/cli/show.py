@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import click
 
 from sparsedp.privacy.verdict import Verdict
+from sparsedp.release.feature import Feature
 from sparsedp.release.model import PublishedModel
 from sparsedp.release.report import by_effect
 
@@ -61,7 +62,7 @@ def table_lines(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
 
 
 def coefficient_lines(model: PublishedModel) -> list[str]:
-    """A small bar chart; bars show the effect of a feature across its declared limits."""
+    """A small bar chart; bars show the effect of a feature across its limits."""
     features = by_effect(model)[:MOST_ROWS]
     more = len(model.features) - len(features)
     lines = []
@@ -71,22 +72,25 @@ def coefficient_lines(model: PublishedModel) -> list[str]:
         rows.append(["(constant)", *(f"{value:.3g}" for value in model.intercept)])
         lines += table_lines(rows)
     else:
-        longest = max((abs(f.effect[0]) for f in features), default=1.0)
+        longest = max((f.swing[0] for f in features), default=1.0)
         rows = [[_short(f.label), f"{f.coef[0]:.4g}"] for f in features]
         rows.append(["(constant)", f"{model.intercept[0]:.4g}"])
-        bars = [_bar(f.effect[0], longest) for f in features]
+        bars = [_bar(f, longest) for f in features]
         lines += [
             f"{row}  {bar}".rstrip()
             for row, bar in zip(table_lines(rows), [*bars, ""], strict=True)
         ]
+    if any(feature.knots for feature in model.features):
+        lines.append("  ~ is a piecewise linear effect, whose shape is in the report")
     if more:
         lines.append(f"  ... and {more} more in the report")
     return lines
 
 
-def _bar(effect: float, longest: float) -> str:
-    share = abs(effect) / longest if 0 < longest < math.inf else 1.0
-    return ("+" if effect > 0 else "-") * max(1, round(BAR * share))
+def _bar(feature: Feature, longest: float) -> str:
+    share = feature.swing[0] / longest if 0 < longest < math.inf else 1.0
+    mark = "~" if feature.knots else "+" if feature.effect[0] > 0 else "-"
+    return mark * max(1, round(BAR * share))
 
 
 def _short(label: str) -> str:

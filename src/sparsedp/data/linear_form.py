@@ -85,8 +85,9 @@ def linear_form(
         ends = float(declared[0][bend.feature]), float(declared[1][bend.feature])
         for output, slope in enumerate(coef[:, bend.feature]):
             values = np.concatenate([[ends[0]], bend.knots, [ends[1]]])
-            effect = slope * np.clip(values, bend.knots[0], bend.knots[-1])
-            effect[1:-1] += bend.heights[:, output]
+            with np.errstate(all="ignore"):  # files from strangers may hold any numbers
+                effect = slope * np.clip(values, bend.knots[0], bend.knots[-1])
+                effect[1:-1] += bend.heights[:, output]
             line[output, bend.feature], middle, half_range = _closest(values, effect)
             constant[output] += middle
             difference[output] += half_range
@@ -99,9 +100,12 @@ def _closest(values: Array, effect: Array) -> tuple[float, float, float]:
     first, second = np.triu_indices(len(values), k=1)
     apart = values[second] > values[first]  # the ends may be knots themselves
     first, second = first[apart], second[apart]
-    slopes = (effect[second] - effect[first]) / (values[second] - values[first])
-    left = effect - slopes[:, None] * values
-    low, high = left.min(axis=1), left.max(axis=1)
-    best = int(np.argmin(high - low))
-    middle, half_range = (high[best] + low[best]) / 2, (high[best] - low[best]) / 2
-    return float(slopes[best]), float(middle), float(half_range)
+    with np.errstate(all="ignore"):
+        slopes = (effect[second] - effect[first]) / (values[second] - values[first])
+        left = effect - slopes[:, None] * values
+        low, high = left.min(axis=1), left.max(axis=1)
+        distance = np.where(np.isfinite(high - low), high - low, np.inf) / 2
+    best = int(np.argmin(distance))
+    if not np.isfinite(distance[best]):
+        return 0.0, 0.0, np.inf
+    return float(slopes[best]), float((high[best] + low[best]) / 2), float(distance[best])

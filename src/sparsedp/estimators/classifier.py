@@ -1,11 +1,12 @@
 """Sparse logistic regression with differential privacy: two classes or more."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 
 from sparsedp.data.bend import Shape
 from sparsedp.data.gate import vector
@@ -24,6 +25,7 @@ from sparsedp.estimators.fitted import (
     tagged,
 )
 from sparsedp.estimators.path import ModelPath
+from sparsedp.estimators.plots import plot_shapes
 from sparsedp.estimators.raw import said_once, truth_of
 from sparsedp.estimators.records import Given, Records
 from sparsedp.estimators.shapes import one_shape, shapes_of
@@ -36,6 +38,9 @@ from sparsedp.fit.target import Classes
 from sparsedp.losses import Logistic, Multinomial
 from sparsedp.privacy import Ledger, PrivacyRecord
 from sparsedp.solvers import Solver
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
@@ -116,10 +121,11 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
     clipped_ : dict
         Features of the model whose ``clip_bounds_`` are narrower than the declared bounds, by name
         (or position), with those limits. For records within them, and for all records if there are
-        none, predictions are ``X @ coef_ + intercept_``, by way of the link.
+        none, predictions are ``X @ coef_ + intercept_``, with ``bends_`` where effects bend,
+        by way of the link.
     linear_form_ : LinearForm
         ``coef``, ``intercept`` and ``largest_difference``: the plain linear model that is closest
-        to this one, clipping included, over all records within the declared bounds.
+        to this one, clipping and bends included, over all records within the declared bounds.
     n_features_in_, feature_names_in_
         As in scikit-learn: of raw tables, where there is a schema.
     coef_names_ : ndarray
@@ -223,6 +229,27 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
     def shape_(self, feature: str | int) -> Shape:
         """The effect of a feature, by name or position; flat if the model does not use it."""
         return one_shape(self, feature)
+
+    def plot_shapes(
+        self, features: Sequence[str | int] | None = None, *, most: int = 12
+    ) -> "Figure":
+        """Draw effects, the largest first (needs matplotlib).
+
+        Each panel has a feature: what it adds to the margin, compared with its lower limit. Dotted
+        lines mark the limits that predictions clip to; beyond them an effect is constant.
+
+        Parameters
+        ----------
+        features : sequence of str or int, optional
+            By name or position, in this order; by default the ones that the model uses.
+        most : int
+            Panels, where features are not given.
+        """
+        check_is_fitted(self)
+        two = len(self.classes_) == 2
+        margin = f"log-odds of {self.classes_[1]}" if two else "score of a class"
+        outputs = [str(label) for label in (self.classes_[1:] if two else self.classes_)]
+        return plot_shapes(self, features, most=most, margin=margin, outputs=outputs)
 
     @property
     def linear_form_(self) -> LinearForm:

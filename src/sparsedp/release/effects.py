@@ -19,7 +19,8 @@ class Effect:
     ----------
     feature : Feature
     step : str
-        "yes instead of no", "M instead of F", "3 instead of 1", or "each 1 more".
+        "yes instead of no", "M instead of F", "3 instead of 1", or "each 1 more". Of an effect that
+        is not a line the two values between which it is largest, as in "45 instead of 20".
     change : str
         Of the prediction, for that step: "+0.3", "odds × 1.35" or "count × 1.35". Empty for more
         than two classes, whose coefficients stand one by one.
@@ -45,10 +46,13 @@ def effects_of(model: PublishedModel) -> dict[int, Effect]:
     for feature, lowest, highest in zip(model.features, *model.declared(), strict=True):
         narrower = feature.lower > lowest or feature.upper < highest
         two = binary is True or (isinstance(binary, list) and feature.index in binary)
-        # A feature of two values that is clipped has no single slope from one to the other.
-        size, step = _two(feature) if two and not narrower else _each(feature)
-        step = levels.get(feature.name, step)
-        change = _change(model.task, feature.coef[0] * size) if len(feature.coef) == 1 else ""
+        if feature.knots:
+            margin, step = _largest(feature)
+        else:
+            # A feature of two values that is clipped has no single slope from one to the other.
+            size, step = _two(feature) if two and not narrower else _each(feature)
+            margin, step = feature.coef[0] * size, levels.get(feature.name, step)
+        change = _change(model.task, margin) if len(feature.coef) == 1 else ""
         declared = (float(lowest), float(highest)) if narrower else None
         found[feature.index] = Effect(feature, step, change, declared)
     return found
@@ -63,6 +67,15 @@ def _levels(model: PublishedModel) -> dict[str | None, str]:
         if isinstance(kind, Category) and len(kind.categories) == 2
         for column in kind.columns(name)[:1]
     }
+
+
+def _largest(feature: Feature) -> tuple[float, str]:
+    """Between the lowest and the highest point of a shape, from the smaller value to the larger."""
+    shape = feature.shape
+    values = shape.values[:, 0]
+    first, last = sorted((int(values.argmin()), int(values.argmax())))
+    step = f"{shape.knots[last]:.4g} instead of {shape.knots[first]:.4g}".replace("-", "−")
+    return float(values[last] - values[first]), step
 
 
 def _two(feature: Feature) -> tuple[float, str]:

@@ -13,6 +13,7 @@ from sparsedp.release.declared import declared
 from sparsedp.release.effects import effects_of
 from sparsedp.release.feature import Feature
 from sparsedp.release.model import PublishedModel
+from sparsedp.release.panels import panels_of
 
 MOST_BARS = 40
 """Features beyond these are listed in a table without bars."""
@@ -25,12 +26,20 @@ WIDTH = 200
 
 
 @dataclass(frozen=True)
-class Bar:
-    """A coefficient as a bar: where it starts and how long it is, from 0 to WIDTH."""
+class Part:
+    """What lies on one side of zero of a bar: where it starts and how long it is, to WIDTH."""
 
-    coef: float
+    sign: str
     start: float
     length: float
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A coefficient as a bar, or a shape from its lowest to its highest point: of two parts."""
+
+    coef: float
+    parts: tuple[Part, ...]
 
 
 @dataclass(frozen=True)
@@ -102,6 +111,7 @@ def render_report(
         charts=_charts(model, ordered[:MOST_BARS]),
         further=ordered[MOST_BARS:],
         effects=effects_of(model),
+        panels=panels_of(model, ordered),
         line=model.linear_form(),
         declared=None if model.schema is None else declared(model.schema, list(model.coef)),
         width=WIDTH,
@@ -115,8 +125,9 @@ def by_effect(model: PublishedModel) -> list[Feature]:
 
 
 def _charts(model: PublishedModel, features: list[Feature]) -> list[Chart]:
-    effects = [0.0, *(value for feature in features for value in feature.effect)]
-    low, high = min(effects), max(effects)
+    ranges = {feature.index: _ranges(feature) for feature in features}
+    ends = [0.0, *(end for each in ranges.values() for pair in each for end in pair)]
+    low, high = min(ends), max(ends)
     scale = WIDTH / (high - low or 1.0)
     charts = []
     for first in range(0, len(model.outputs), CLASSES_PER_CHART):
@@ -125,14 +136,32 @@ def _charts(model: PublishedModel, features: list[Feature]) -> list[Chart]:
             Row(
                 feature,
                 tuple(
-                    Bar(coef, (min(effect, 0.0) - low) * scale, abs(effect) * scale)
-                    for coef, effect in zip(feature.coef[part], feature.effect[part], strict=True)
+                    Bar(coef, _parts(least, most, low, scale))
+                    for coef, (least, most) in zip(
+                        feature.coef[part], ranges[feature.index][part], strict=True
+                    )
                 ),
             )
             for feature in features
         )
         charts.append(Chart(model.outputs[part], rows, model.intercept[part], -low * scale))
     return charts
+
+
+def _ranges(feature: Feature) -> list[tuple[float, float]]:
+    """Lowest and highest point of the effect on each output; the lower limit counts as zero."""
+    if not feature.knots:
+        return [(min(effect, 0.0), max(effect, 0.0)) for effect in feature.effect]
+    values = feature.shape.values
+    return list(zip(values.min(axis=0).tolist(), values.max(axis=0).tolist(), strict=True))
+
+
+def _parts(least: float, most: float, low: float, scale: float) -> tuple[Part, ...]:
+    parts = (
+        Part("negative", (least - low) * scale, -least * scale),
+        Part("positive", -low * scale, most * scale),
+    )
+    return tuple(part for part in parts if part.length) or parts[1:]
 
 
 def _checked(evaluation: Mapping[str, object]) -> Mapping[str, object]:

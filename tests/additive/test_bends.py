@@ -35,7 +35,8 @@ def fitted(loss="logistic", n=400, layout="dense", **settings):
         ([0, 2, 1], ZERO),
         ([0, np.nan, 1], ZERO),
         ([0, 1, np.inf], ZERO),
-        ([0, 1, 2], np.ones((3, 1))),
+        ([0, 1, 2], [[0], [0], [1]]),
+        ([0, 1, 2], [[1], [0], [0]]),
         ([0, 1, 2], [[0], [np.nan], [0]]),
         ([0, 1, 2], np.zeros(3)),
         ([0, 1, 2], np.zeros((3, 0))),
@@ -68,6 +69,10 @@ def test_units_change_without_the_function():
     values = random.uniform(-1, 1, size=50)
     np.testing.assert_allclose(moved.at(5 + 3 * values), one.at(values), atol=1e-13)
     np.testing.assert_array_equal(one.scaled(-2.0).heights, -2 * one.heights)
+    for low, width in random.random((50, 2)):
+        half = ((low + width) - low) / 2
+        knots = one.moved(low + half, half, (low, low + width)).knots
+        assert (knots[0], knots[-1]) == (low, low + width)
     # Where doubles are too far apart for all knots, those that stay apart are left, or nothing.
     far, apart = 1.5 * 2.0**40, 2.0**-12
     assert len(one.moved(far, apart, (far - apart, far + apart)).knots) == 3

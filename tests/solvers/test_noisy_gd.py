@@ -247,3 +247,13 @@ def test_impossible_settings():
     ):
         with pytest.raises(ValueError, match=message):
             NoisyGD(**settings)
+
+
+@pytest.mark.parametrize(("epsilon", "raised"), [(0.1, False), (1.0, False), (10.0, True)])
+def test_the_clip_stays_at_its_start_unless_noise_is_quiet(epsilon, raised):
+    """Seed 5: residuals are 1/2 at zero weights, so that a higher clip would only be more noise."""
+    data = random_table("logistic", 400, 3).dataset()
+    public = public_facts("logistic", "add_remove", 0)
+    _, queries, _ = recorded(NoisyGD(), data, Logistic(), public, epsilon=epsilon, seed=5)
+    clips = [query.declared.add_remove for query in queries if query.name == "gradient"]
+    assert max(clips) > 1.5 * clips[0] if raised else max(clips) == clips[0]

@@ -126,6 +126,10 @@ class Clip:
     ----------
     bound : float
         Now.
+    first : float
+        What a record of ordinary length needs where all weights are zero. Where noise is loud the
+        bound goes no higher: residuals of two classes are all 1/2 there, and twice their root mean
+        square would be twice the noise for nothing.
     highest : float
         A record of ordinary length whose residual is 1; noise must not drive the bound higher.
     fixed : bool
@@ -133,6 +137,7 @@ class Clip:
     """
 
     bound: float
+    first: float
     highest: float
     fixed: bool
 
@@ -140,8 +145,9 @@ class Clip:
     def start(cls, clip: float | None, length: float, loss: Loss, shape: tuple[int, ...]) -> "Clip":
         """The user's bound, or what a record of this length needs where all weights are zero."""
         if clip is not None:
-            return cls(clip, clip, True)
-        return cls(length * min(1.0, loss.residual_bound(np.zeros(shape))), length, False)
+            return cls(clip, clip, clip, True)
+        first = length * min(1.0, loss.residual_bound(np.zeros(shape)))
+        return cls(first, first, length, False)
 
     def release(
         self,
@@ -197,4 +203,5 @@ class Clip:
         """
         multiple = float(np.clip(2 * math.sqrt(LOUD / max(loudness, TINY)), 2, 8))
         factor = float(np.clip(multiple * math.sqrt(max(use, 0.0)), 0.5, 2.0))
-        self.bound = float(np.clip(self.bound * factor, 1e-3 * self.highest, self.highest))
+        top = min(self.first * multiple / 2, self.highest)
+        self.bound = float(np.clip(self.bound * factor, 1e-3 * self.highest, top))

@@ -8,7 +8,7 @@ import pytest
 from sparsedp.release import PublishedModel
 from sparsedp.release.card import Card
 from sparsedp.release.read import content_hash
-from sparsedp.release.read_shapes import MOST_KNOTS
+from sparsedp.release.read_shapes import MOST_KNOTS, MOST_SHAPES
 from sparsedp.release.verify import verify
 from tests.additive.test_bends import fitted
 from tests.cases import LOSSES
@@ -88,6 +88,7 @@ BROKEN = {
     "a list of features": (shape(feature=[]), "no feature that is listed"),
     "twice": (twice, "once each"),
     "out of order": (reversed_order, "once each"),
+    "too many": (lambda c: c.update(shapes=[0] * (MOST_SHAPES + 1)), "more than 30,000 shapes"),
     "two knots": (shape(knots=[0, 0.5], bends=[[0, 0]]), "knots must be 3 to"),
     "too many knots": (shape(knots=MANY, bends=[[0] * len(MANY)]), "knots must be 3 to"),
     "knots in text": (shape(knots=["0", 0.1, 0.2, 0.5]), "knots must be 3 to"),

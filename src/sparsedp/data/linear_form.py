@@ -96,16 +96,29 @@ def linear_form(
 
 def _closest(values: Array, effect: Array) -> tuple[float, float, float]:
     """Slope, constant and distance of the line closest to a piecewise linear effect."""
-    # The best slope is that of an edge of the convex hull, so that of some two of the points.
-    first, second = np.triu_indices(len(values), k=1)
-    apart = values[second] > values[first]  # the ends may be knots themselves
-    first, second = first[apart], second[apart]
+    values, first = np.unique(values, return_index=True)  # the ends may be knots themselves
+    points = list(zip(values.tolist(), effect[first].tolist(), strict=True))
+    below = [(x, -y) for x, y in points]
+    slopes = np.array([*_upper_slopes(points), *(-slope for slope in _upper_slopes(below))])
     with np.errstate(all="ignore"):
-        slopes = (effect[second] - effect[first]) / (values[second] - values[first])
-        left = effect - slopes[:, None] * values
+        left = effect[first] - slopes[:, None] * values
         low, high = left.min(axis=1), left.max(axis=1)
         distance = np.where(np.isfinite(high - low), high - low, np.inf) / 2
     best = int(np.argmin(distance))
     if not np.isfinite(distance[best]):
         return 0.0, 0.0, np.inf
     return float(slopes[best]), float((high[best] + low[best]) / 2), float(distance[best])
+
+
+def _upper_slopes(points: list[tuple[float, float]]) -> list[float]:
+    """Slopes of the upper convex hull of points from left to right: one is the best line's."""
+    corners, slopes = points[:1], list[float]()
+    for x, y in points[1:]:
+        slope = (y - corners[-1][1]) / (x - corners[-1][0])
+        while slopes and slopes[-1] <= slope:
+            corners.pop()
+            slopes.pop()
+            slope = (y - corners[-1][1]) / (x - corners[-1][0])
+        corners.append((x, y))
+        slopes.append(slope)
+    return slopes

@@ -9,8 +9,9 @@ from sparsedp.release.checks import NotAModel, are_numbers, checked_fields, is_w
 from sparsedp.release.document import Json
 from sparsedp.release.feature import Feature
 
-MOST_KNOTS = 128
-"""Of one shape. Solvers take far fewer; what reads a file looks at pairs of knots."""
+MOST_KNOTS, MOST_SHAPES = 64, 30_000
+"""Of one shape, and shapes times outputs in a file. Solvers make far fewer; whoever reads a file
+looks at all of them, which would take minutes for a file that is made for that."""
 
 
 def with_shapes(
@@ -21,6 +22,7 @@ def with_shapes(
         return features
     if not isinstance(content, list):
         raise NotAModel("shapes must be a list")
+    need(len(content) * n_outputs <= MOST_SHAPES, f"there are more than {MOST_SHAPES:,} shapes")
     by_index = {feature.index: feature for feature in features}
     found: list[int] = []
     for item in content:

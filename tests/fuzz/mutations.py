@@ -152,7 +152,7 @@ def damaged_json(data: bytes, random: random.Random) -> bytes:
             here = content["privacy"]
             if random.random() < 0.6 and isinstance(here.get("events"), list) and here["events"]:
                 here = here["events"]
-        if random.random() < 0.3 and content.get("shapes"):
+        if random.random() < 0.3 and isinstance(content.get("shapes"), list):
             here = content["shapes"]
         while True:
             keys = list(here) if isinstance(here, dict) else list(range(len(here)))

@@ -211,6 +211,8 @@ def test_a_run_can_be_repeated(folder):
     assert "no [fit] table" in refused("fit", "--config", "bounds.toml")
     Path("odd.toml").write_text("[fit]\nepsilom = 1\n")
     assert "epsilom" in refused("fit", "--config", "odd.toml")
+    Path("odd.toml").write_text("[fit]\nintercept = 3\n")
+    assert "intercept must be true or false" in refused("fit", "--config", "odd.toml")
 
 
 def test_without_a_seed_the_model_is_private(folder):

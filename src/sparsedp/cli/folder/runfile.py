@@ -52,6 +52,14 @@ def use_config(ctx: click.Context, option: click.Parameter, path: Path | None) -
     unknown = sorted(set(given) - known)
     if unknown:
         raise ValueError(f"{path}: [fit] does not know {', '.join(unknown)}")
+    flags = [
+        option
+        for option in ctx.command.params
+        if isinstance(option.type, click.types.BoolParamType)
+    ]
+    wrong = [flag.name for flag in flags if not isinstance(given.get(flag.name, True), bool)]
+    if wrong:
+        raise ValueError(f"{path}: [fit] {wrong[0]} must be true or false")
     names = {name: given.pop(name, None) for name in NAMES}
     ctx.meta["sparsedp.run"] = {"path": path, **names}
     ctx.default_map = {**given, "schema": str(path)}

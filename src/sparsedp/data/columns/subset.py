@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsedp.data.columns import index
+from sparsedp.data.columns import hats, index
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.storage import Array, Storage
 from sparsedp.data.sums import norms, products
@@ -45,6 +45,9 @@ class ColumnSubset:
         How much each record counts in sums, as in `Dataset`. Private.
     offset : ndarray of shape (n,) or None
         Known part of each record's margin, as in `Dataset`. Private.
+    basis : ndarray of shape (k, columns) or None
+        The columns as sums of what is stored, shifted and scaled; None where they are the same.
+        Public or released.
     """
 
     storage: Storage
@@ -56,6 +59,7 @@ class ColumnSubset:
     known: index.ColumnIndex | None = None
     weights: Array | None = None
     offset: Array | None = None
+    basis: Array | None = None
 
     @classmethod
     def of(
@@ -88,12 +92,78 @@ class ColumnSubset:
             block.offset,
         )
 
+    @classmethod
+    def with_hats(
+        cls,
+        block: Dataset,
+        features: NDArray[np.intp],
+        knots: Array,
+        basis: Array,
+        before: "ColumnSubset",
+    ) -> "ColumnSubset":
+        """Take features from a block, after what was taken before: some as hats, some as they are.
+
+        Parameters
+        ----------
+        block : Dataset
+            In unit coordinates.
+        features : ndarray of int
+        knots : ndarray of shape (len(features), q)
+            In unit coordinates; those of a feature that is stored as it is are not numbers.
+        basis : ndarray
+            Of all that is stored then, the earlier features included.
+        before : ColumnSubset
+            Made by this function too, or without features.
+        """
+        values = block.columns(features)
+        bent = ~np.isnan(knots[:, 0])
+        width, at = before.storage.shape[1], 0
+        starts = width + np.cumsum([0, *np.where(bent, knots.shape[1], 1)])
+        entries = 2 * int(bent.sum()) + int((~bent).sum())
+        places, parts = np.empty((len(values), entries), np.int32), np.empty((len(values), entries))
+        for j in range(len(features)):
+            if bent[j]:
+                some, part = hats.hats(values[:, j : j + 1], knots[j : j + 1])
+            else:
+                some, part = np.zeros((len(values), 1), np.int32), values[:, j : j + 1]
+            places[:, at : at + some.shape[1]] = some + starts[j]
+            parts[:, at : at + some.shape[1]] = part
+            at += some.shape[1]
+        old = before.storage
+        if width and not isinstance(old, np.ndarray):
+            shape = len(values), old.nnz // max(len(values), 1)  # there may be no records
+            places = np.hstack([old.indices.reshape(shape), places])
+            parts = np.hstack([old.data.reshape(shape), parts])
+        storage = hats.by_rows(places, parts, int(starts[-1]))
+        return cls(
+            storage,
+            int(block.intercept),
+            np.concatenate([before.features, features]),
+            np.zeros(storage.shape[1]),
+            np.ones(storage.shape[1]),
+            block.most_together,
+            None,
+            block.weights,
+            block.offset,
+            basis,
+        )
+
+    @property
+    def width(self) -> int:
+        """Number of columns without the constant one."""
+        return self.storage.shape[1] if self.basis is None else self.basis.shape[1]
+
+    def _inside(self, matrix: Array) -> Array:
+        """A matrix of all columns but the constant one, as one of what is stored."""
+        inside = matrix[self.constant :]
+        return (inside if self.basis is None else self.basis @ inside) / self.scale[:, None]
+
     def margins(self, weights: Array) -> Array:
         """Multiply by weights (constant + k, K) and add the offset, if there is one.
 
         A record's margins depend on it alone.
         """
-        inside = weights[self.constant :] / self.scale[:, None]
+        inside = self._inside(weights)
         start = weights[: self.constant].sum(axis=0) - self.shift @ inside
         margins = products.times(self.storage, inside, start)
         return margins if self.offset is None else margins + self.offset[:, None]
@@ -101,11 +171,23 @@ class ColumnSubset:
     def gram(self, n_old: int) -> Array:
         """Products of the columns from ``n_old`` on with all columns, summed over records."""
         first = max(n_old - self.constant, 0)
+        if self.basis is not None:
+            return self._mapped_gram(self.basis, first)
         new = index.dense(self.storage, first, self.shift[first:], self.scale[first:])
         new = weighed(new, self.weights)
         total = products.sums(new)
         inside = products.weighted_sums(self.storage, new, self.shift, total=total).rounded()
         inside /= self.scale[:, None]
+        return np.concatenate([np.tile(total.rounded(), (self.constant, 1)), inside])
+
+    def _mapped_gram(self, basis: Array, first: int) -> Array:
+        """The same where columns are sums of what is stored: neither shifted nor scaled."""
+        new = weighed(products.times(self.storage, basis[:, first:]), self.weights)
+        total = products.sums(new)
+        pair = products.weighted_sums(
+            self.storage, new, spread=2.0, most_together=self.most_together
+        )
+        inside = products.mapped(basis, pair)
         return np.concatenate([np.tile(total.rounded(), (self.constant, 1)), inside])
 
     def lengths(self, matrix: Array) -> Array:
@@ -114,7 +196,7 @@ class ColumnSubset:
         A record whose coordinates are what is left when much longer terms cancel counts as a
         longer one, so that these terms are bounded too.
         """
-        inside = matrix[self.constant :] / self.scale[:, None]
+        inside = self._inside(matrix)
         start = matrix[: self.constant].sum(axis=0) - self.shift @ inside
         squares, sizes = norms.mapped_squares(self.storage, inside, start)
         terms = np.sqrt(np.square(inside).sum(axis=1))
@@ -135,7 +217,7 @@ class ColumnSubset:
         It is multiplied by the weight of its record here, and nowhere before.
         """
         residuals = weighed(residuals, self.weights)
-        inside = matrix[self.constant :] / self.scale[:, None]
+        inside = self._inside(matrix)
         total = products.sums(residuals)
         pair = products.weighted_sums(
             self.storage,

@@ -34,6 +34,10 @@ PLAIN_ADDITIONS = 2.0**31
 one less than the length of a run, must not exceed this."""
 
 
+LONGEST_RUN = 2048
+"""Records whose products are added up by BLAS before they meet the pair, at most."""
+
+
 class Pair(NamedTuple):
     """A sum over records in twice the precision: ``high + low``. Private."""
 
@@ -150,6 +154,23 @@ def column_sums(values: ArrayLike) -> Array:
 def inner(first: Storage, second: ArrayLike) -> Array:
     """Products of columns, ``first.T @ second``, for any storage of the first."""
     return weighted_sums(first, second).rounded()
+
+
+def gram(values: Array, counted: Array, most_together: int | None = None) -> Pair:
+    """Products of columns summed over records, ``values.T @ counted``, by BLAS in short runs.
+
+    Of a run of m records BLAS is off by at most m roundings of the sum of absolute products
+    (summation.md, plain runs).
+    """
+    n = len(values)
+    together = n if most_together is None else max(n, most_together)
+    run = max(1, min(LONGEST_RUN, int(PLAIN_ADDITIONS / max(together, 1))))
+    shape = (values.shape[1], counted.shape[1])
+    total = Pair(np.zeros(shape), np.zeros(shape))
+    for start in range(0, n, run):
+        part = slice(start, start + run)
+        total = total.plus(Pair(values[part].T @ counted[part], np.zeros(shape)))
+    return total
 
 
 def mapped(matrix: Array, pair: Pair) -> Array:

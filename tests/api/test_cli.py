@@ -608,7 +608,7 @@ def test_counts_go_all_the_way(tmp_path):
     run("verify", model)
     run("predict", model, data, "-o", tmp_path / "predicted.csv")
     predicted = np.loadtxt(tmp_path / "predicted.csv", skiprows=1)
-    assert np.corrcoef(predicted, np.exp(X[:, 0]))[0, 1] > 0.99
+    assert np.corrcoef(predicted, np.exp(X[:, 0]))[0, 1] > 0.95
     run("report", model)
     page = (model / "report.html").read_text()
     assert "by Poisson regression" in page

@@ -221,7 +221,7 @@ def test_overspending_is_refused_before_anything_is_drawn():
     assert model.coef_ is before
     assert ledger.remaining().epsilon == 0.5
     with pytest.raises(BudgetExceeded, match="neighbors"), pytest.warns(TooFewRecords):
-        model.set_params(epsilon=0.1, neighbors="replace_one").fit(X, y)
+        model.set_params(epsilon=0.01, neighbors="replace_one").fit(X, y)
 
 
 def test_published_noise_is_charged_at_what_is_proven():

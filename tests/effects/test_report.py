@@ -48,7 +48,7 @@ def test_two_levels_are_told_by_their_names():
     )
     frame = {"sex": ["F", "M"] * 100, "smoker": ["yes", "no", "no", "yes"] * 50}
     fitted = SparseLogisticRegression(
-        epsilon=9, delta=1e-5, schema=schema, classes=(0, 1), n_nonzero=3
+        epsilon=9, delta=1e-5, schema=schema, classes=(0, 1), solver="noisy_gd"
     ).fit(frame, [0, 1] * 100)
     steps = {
         e.feature.name: e.step for e in effects_of(PublishedModel.from_estimator(fitted)).values()
@@ -105,7 +105,12 @@ def test_limits_that_were_tightened_stand_beside_the_declared_ones():
     random = np.random.default_rng(0)
     X = random.exponential(3, size=(5000, 3))
     fitted = SparseLinearRegression(
-        epsilon=10, delta=1e-5, bounds=(0, 1000), target_bounds=(-10, 10), n_nonzero=3
+        epsilon=10,
+        delta=1e-5,
+        bounds=(0, 1000),
+        target_bounds=(-10, 10),
+        n_nonzero=3,
+        shapes="linear",
     ).fit(X, X[:, 0] - X[:, 1])
     model = PublishedModel.from_estimator(fitted)
     text = render_report(model)

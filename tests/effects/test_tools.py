@@ -31,7 +31,7 @@ def fitted(table, binary, **settings):
 
 
 def test_partial_dependence_is_a_line_with_the_slope_of_the_coefficient(table):
-    model = fitted(table, binary=True)
+    model = fitted(table, binary=True, shapes="linear")
     assert model.clipped_ == {}
     for j, name in enumerate(NAMES):
         found = partial_dependence(
@@ -41,9 +41,21 @@ def test_partial_dependence_is_a_line_with_the_slope_of_the_coefficient(table):
         np.testing.assert_allclose(slopes, model.coef_[0, j], rtol=1e-9)
 
 
+def test_partial_dependence_is_the_shape_where_a_feature_bends(table):
+    model = fitted(table, binary=True)
+    (bend,) = model.bends_
+    assert bend.feature == 3
+    found = partial_dependence(
+        model, table[0], ["age"], response_method="decision_function", grid_resolution=40
+    )
+    at, average = found["grid_values"][0], found["average"][0]
+    expected = model.coef_[0, 3] * (at - at[0]) + bend.at(at)[:, 0] - bend.at(at[:1])[:, 0]
+    np.testing.assert_allclose(average - average[0], expected, atol=1e-9)
+
+
 def test_permutation_importance_is_that_of_the_written_model(table):
     """The same coefficients in a model of scikit-learn's, which clips nothing."""
-    model = fitted(table, binary=True)
+    model = fitted(table, binary=True, shapes="linear")
     X, y = table[0].to_numpy(), table[1]
     twin = LogisticRegression().fit(X[:100], y[:100])
     twin.coef_, twin.intercept_ = model.coef_, model.intercept_
@@ -53,10 +65,11 @@ def test_permutation_importance_is_that_of_the_written_model(table):
     assert ours.mean(axis=1)[0] > 10 * abs(ours.mean(axis=1)[2])
 
 
+@pytest.mark.parametrize("shapes", ["linear", "auto"])
 @pytest.mark.parametrize("binary", [True, False])
-def test_shap_adds_up_to_the_decision_function(table, binary):
-    """On the linear form: exactly where nothing is clipped, else up to the stated difference."""
-    model = fitted(table, binary)
+def test_shap_adds_up_to_the_decision_function(table, binary, shapes):
+    """On the linear form: exactly for lines that are not clipped, else up to what is stated."""
+    model = fitted(table, binary, shapes=shapes)
     X = table[0].to_numpy()
     coef, intercept, difference = model.linear_form_
     explainer = shap.LinearExplainer((coef[0], np.ravel(intercept)[0]), X)
@@ -64,5 +77,5 @@ def test_shap_adds_up_to_the_decision_function(table, binary):
     background = shap.maskers.Independent(X).data
     np.testing.assert_allclose(values, coef[0] * (X - background.mean(axis=0)), atol=1e-12)
     off = np.abs(values.sum(axis=1) + explainer.expected_value - model.decision_function(table[0]))
-    assert (difference == 0) == binary
+    assert (difference == 0) == (binary and shapes == "linear")
     assert off.max() <= difference + 1e-9

@@ -176,7 +176,7 @@ def test_what_a_fit_replaced_is_replaced_at_prediction():
     """Review finding: models fitted with "replace" refused the same records at prediction."""
     rows = [[0.0, None], [1.0, "x"], [np.inf, 0.5], [0.25, 0.75]] * 30
     for given in (rows, pd.DataFrame(rows, columns=["a", "b"])):
-        fitted = model("declared", "replace").set_params(epsilon=float("inf"))
+        fitted = model("declared", "replace").set_params(epsilon=float("inf"), shapes="linear")
         fitted.fit(given, [0, 1, 1, "?"] * 30)
         plain = np.array([[0.0, 0.5], [1.0, 0.5], [1.0, 0.5], [0.25, 0.75]] * 30)
         expected = plain @ fitted.coef_[0] + fitted.intercept_

@@ -7,7 +7,7 @@ IDS = "src/sparsedp/data/gate/persons.py"
 SUBSET = "src/sparsedp/data/columns/subset.py"
 DATASET = "src/sparsedp/data/dataset.py"
 HISTOGRAM = "src/sparsedp/data/sums/histogram.py"
-RESPONSE = "src/sparsedp/solvers/pursuit/response.py"
+NUMBERS = "src/sparsedp/solvers/pursuit/targets/numbers.py"
 RECORDS = "src/sparsedp/solvers/pursuit/records.py"
 GRADIENT = "src/sparsedp/solvers/gradient/records.py"
 RULE = "src/sparsedp/solvers/frank_wolfe/screening_rule.py"
@@ -46,7 +46,7 @@ MUTANTS = [
            "column_sums(curvatures)", moves("pursuit", "squared")),
     Mutant(RECORDS, "return counts(targets.values, self.n_classes, targets.weights)",
            "return counts(targets.values, self.n_classes, None)", moves("pursuit", "logistic")),
-    Mutant(RESPONSE, "count = np.array([data.total_weight])",
+    Mutant(NUMBERS, "count = np.array([data.total_weight])",
            "count = np.array([float(data.n_records)])", moves("pursuit", "squared")),
     Mutant(GRADIENT, "used = column_sums(weighed(squares, block.weights))",
            "used = column_sums(squares)", moves("noisy_gd", "logistic")),

@@ -3,12 +3,28 @@
 from tests.mutants.mutant import Mutant
 
 BOUNDS = "src/sparsedp/solvers/pursuit/bounds.py"
-RESPONSE = "src/sparsedp/solvers/pursuit/response.py"
+LABELS = "src/sparsedp/solvers/pursuit/targets/labels.py"
+CHOOSE = "src/sparsedp/solvers/pursuit/choose.py"
+SHAPES = "src/sparsedp/solvers/pursuit/columns/shapes.py"
+CELLS = "src/sparsedp/solvers/pursuit/columns/cells.py"
+GRAM = "src/sparsedp/solvers/pursuit/columns/gram.py"
+TARGET = "src/sparsedp/solvers/pursuit/targets/span.py"
+BALL = "src/sparsedp/solvers/pursuit/columns/ball.py"
+RECORDS = "src/sparsedp/solvers/pursuit/records.py"
+HATS = "src/sparsedp/data/columns/hats.py"
+SUBSET = "src/sparsedp/data/columns/subset.py"
 STEP = "src/sparsedp/solvers/pursuit/step.py"
 PURSUIT = "src/sparsedp/solvers/pursuit/pursuit.py"
 EVERY = "tests/privacy/test_every_solver.py"
 FIT = "tests/privacy/test_every_fit.py"
 TESTS = ("tests/privacy/test_pursuit.py",)
+RELEASES = "tests/additive/test_releases.py"
+BY_PERSON = (f"{RELEASES}::test_no_query_moves_more_than_declared_for_a_person",)
+SAME = (f"{RELEASES}::test_with_the_same_answers_shapes_are_the_same_to_the_last_bit",)
+SPENT = (f"{RELEASES}::test_what_is_left_of_the_gram_matrix_is_spent_once",)
+BLOCKS = (f"{RELEASES}::test_blocks_of_the_gram_matrix_move_no_further_than_declared",)
+COLUMNS = ("tests/additive/test_hats.py",)
+IN_BALL = (f"{RELEASES}::test_products_of_a_person_are_those_of_a_ball",)
 REGULARIZED = "src/sparsedp/solvers/objective/regularized.py"
 OBJECTIVE = "src/sparsedp/solvers/objective/objective.py"
 ROWS = ("tests/solvers/test_objective_rows.py",)
@@ -107,25 +123,25 @@ MUTANTS = [
         TESTS,
     ),
     Mutant(
-        RESPONSE,
+        LABELS,
         "quarter = Sensitivity(add_remove=0.25, replace_one=0.25)",
         "quarter = Sensitivity(add_remove=0.125, replace_one=0.125)",
         TESTS,
     ),
     Mutant(
-        RESPONSE,
+        LABELS,
         "ONE_HOT = Sensitivity(add_remove=1.0, replace_one=math.sqrt(2))",
         "ONE_HOT = Sensitivity(add_remove=1.0, replace_one=1.0)",
         TESTS,
     ),
     Mutant(
-        RESPONSE,
+        LABELS,
         "Sensitivity(add_remove=math.sqrt(4 / 27), replace_one=math.sqrt(8 / 27))",
         "Sensitivity(add_remove=math.sqrt(1 / 27), replace_one=math.sqrt(2 / 27))",
         (f"{EVERY}::test_no_query_moves_more_than_declared[pursuit-multinomial-add_remove]",),
     ),
     Mutant(
-        RESPONSE,
+        LABELS,
         "            one = Sensitivity(add_remove=1.0, replace_one=1.0)\n",
         "            one = Sensitivity(add_remove=1.0, replace_one=0.5)\n",
         TESTS,
@@ -143,15 +159,15 @@ MUTANTS = [
         (f"{EVERY}::test_output_depends_on_data_only_through_answers",),
     ),
     Mutant(
-        PURSUIT,
-        "                    scores, norm, count, excluded",
-        "                    scores, norm / 2, count, excluded",
+        CHOOSE,
+        "            scores, norm, count, excluded",
+        "            scores, norm / 2, count, excluded",
         TESTS,
     ),
     Mutant(
-        PURSUIT,
-        "sensitivity, share = norm * plan.row_length,",
-        "sensitivity, share = norm * plan.row_length / 2,",
+        CHOOSE,
+        "sensitivity, moments = norm * self.plan.row_length,",
+        "sensitivity, moments = norm * self.plan.row_length / 2,",
         TESTS,
     ),
     Mutant(
@@ -211,3 +227,151 @@ MUTANTS = [
         OFFSETS,
     ),
 ]
+
+SHAPED = [
+    Mutant(
+        SHAPES,
+        "Sensitivity(add_remove=math.sqrt(m), replace_one=math.sqrt(2 * m))",
+        "Sensitivity(add_remove=1.0, replace_one=math.sqrt(2))",
+        BY_PERSON,
+    ),
+    Mutant(
+        SHAPES,
+        "Sensitivity(add_remove=math.sqrt(m), replace_one=math.sqrt(2 * m))",
+        "Sensitivity(add_remove=math.sqrt(m), replace_one=math.sqrt(m))",
+        BY_PERSON,
+    ),
+    Mutant(SHAPES, "zip(features, noisy, strict=True)", "zip(features, counts, strict=True)", SAME),
+    Mutant(
+        SHAPES,
+        "scaled = self.heights * self.limits(feature)[1:]",
+        "scaled = self.heights",
+        (f"{RELEASES}::test_no_choice_of_features_has_more_columns_or_squares_than_is_paid_for",),
+    ),
+    Mutant(SHAPES, "float(np.sum(self.limits(j) ** 2))", "1.0", SPENT),
+    Mutant(
+        PURSUIT,
+        "shaped(view, moments, n, shares.histograms, room)",
+        "shaped(view, moments, float(data.n_records), shares.histograms, room)",
+        SAME,
+    ),
+    Mutant(
+        PURSUIT,
+        "gram, shapes, capacity, floor)",
+        "gram, shapes, capacity + data.n_records, floor)",
+        (f"{RELEASES}::test_where_residuals_are_clipped_follows_from_answers_alone",),
+    ),
+    Mutant(PURSUIT, "shares.fit + gram.left)", "shares.fit + 2 * gram.left)", SPENT),
+    Mutant(GRAM, "        self.spent += share\n", "", SPENT),
+    Mutant(GRAM, "(squares**2 + fourths) / 2),", "squares**2 / 2),", BLOCKS),
+    Mutant(GRAM, "(squares**2 + fourths) / 2),", "squares**2 + fourths),", BLOCKS),
+    Mutant(
+        GRAM,
+        "replace_one=math.sqrt(squares**2 + 4 * squares * old)",
+        "replace_one=math.sqrt(squares**2 + 2 * squares * old)",
+        BLOCKS,
+    ),
+    Mutant(
+        GRAM,
+        "(squares**2 + squares) / 2 + first * squares",
+        "((squares / 2) ** 2 + squares / 2) / 2 + first * squares / 2",
+        BLOCKS,
+    ),
+    Mutant(
+        GRAM, "replace_one=math.sqrt(2 * squares**2", "replace_one=math.sqrt(squares**2", BLOCKS
+    ),
+    Mutant(
+        STEP,
+        "np.linalg.norm(steep, axis=2).max(axis=1)",
+        "np.linalg.norm(steep, axis=2).sum(axis=1)",
+        BY_PERSON,
+    ),
+    Mutant(
+        LABELS,
+        "self._moments.release(residual_sum(1.0), 1.0, share)",
+        "self._moments.release(residual_sum(1.0), 0.5, share)",
+        (f"{RELEASES}::test_a_wrong_label_moves_the_sum_of_residuals_by_what_is_declared",),
+    ),
+    Mutant(
+        LABELS,
+        "self._moments.release(residual_sum(longest), longest, share)",
+        "self._moments.release(residual_sum(longest), 1.0, share)",
+        (f"{RELEASES}::test_a_wrong_label_moves_the_sum_of_residuals_by_what_is_declared",),
+    ),
+    Mutant(
+        RECORDS,
+        "        return column_sums(weighed(clipped, block.columns.weights))\n",
+        "        return column_sums(clipped)\n",
+        (f"{RELEASES}::test_the_sum_of_residuals_moves_by_at_most_a_residual",),
+    ),
+    Mutant(TARGET, "few = noisy[:, :b]", "few = counts[:, :b]", SAME),
+    Mutant(
+        TARGET,
+        "return TargetRange(center, half), 0.0",
+        "return TargetRange(center, half), share",
+        SPENT,
+    ),
+    Mutant(
+        TARGET,
+        "Sensitivity(add_remove=math.sqrt(3), replace_one=math.sqrt(6))",
+        "Sensitivity(add_remove=math.sqrt(2), replace_one=2.0)",
+        (f"{RELEASES}::test_histograms_of_targets_hold_a_person_once_per_row",),
+    ),
+    Mutant(
+        TARGET,
+        "return Targets(np.clip(values, -1, 1), block.weights)",
+        "return Targets(values, block.weights)",
+        (f"{RELEASES}::test_targets_stay_within_their_new_range",),
+    ),
+    Mutant(
+        CELLS,
+        "counts(column, self.n_cells, block.weights)",
+        "counts(column, self.n_cells, None)",
+        (f"{RELEASES}::test_histograms_of_cells_hold_a_person_once_per_feature",),
+    ),
+    Mutant(
+        CELLS,
+        "weighed(self.record_loss.clipped(residuals, self.norm), block.weights)",
+        "self.record_loss.clipped(residuals, self.norm)",
+        (f"{RELEASES}::test_no_wave_of_a_feature_moves_by_more_than_the_norm",),
+    ),
+    Mutant(HATS, "        np.clip(above, 0, 1, out=above)\n", "", COLUMNS),
+    Mutant(
+        HATS,
+        "np.searchsorted(at[1:-1], column",
+        "np.searchsorted(at[1:-1], column - column.mean()",
+        COLUMNS,
+    ),
+    Mutant(
+        SUBSET,
+        "weighed(products.times(self.storage, basis[:, first:]), self.weights)",
+        "products.times(self.storage, basis[:, first:])",
+        COLUMNS,
+    ),
+    Mutant(SUBSET, "old.nnz // max(len(values), 1)", "-1", COLUMNS),
+    Mutant(
+        BALL,
+        "sensitivity = math.sqrt(most * (1 + SQUARE_WEIGHT**2))",
+        "sensitivity = math.sqrt(most)",
+        BY_PERSON,
+    ),
+    Mutant(BALL, "BallSums(center, radius))", "BallSums(center, 1.5 * radius))", BY_PERSON),
+    Mutant(
+        BALL,
+        "        values *= shortened(np.sqrt(squares), self.radius)[:, None]\n",
+        "",
+        IN_BALL,
+    ),
+    Mutant(BALL, "counted = weighed(values, columns.weights)", "counted = values", IN_BALL),
+    Mutant(
+        BALL,
+        "products.column_sums(weighed(table, columns.weights))",
+        "products.column_sums(table)",
+        (f"{RELEASES}::test_sums_and_squares_of_a_person_are_within_the_box",),
+    ),
+    Mutant(BALL, "np.clip(means[:-1] / n", "np.clip(sums[:-1] / n", SAME),
+    Mutant(BALL, "True), (1 - MEANS_SHARE) * share", "True), share", SPENT),
+]
+"""Features that bend: solvers/pursuit/columns/shapes.md."""
+
+MUTANTS += SHAPED

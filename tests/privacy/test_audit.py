@@ -26,7 +26,16 @@ from sparsedp.audit.lower_bound import (
     mean_lower_bound,
 )
 from sparsedp.audit.neighbors import canceling_pair, dataset, flipped_label_pair, linear_pair
-from sparsedp.audit.targets import LOSSES, brisk, persons, published, registered, screening_pair
+from sparsedp.audit.targets import (
+    LOSSES,
+    bent,
+    brisk,
+    persons,
+    published,
+    registered,
+    screening_pair,
+)
+from sparsedp.audit.verdict import SATURATING
 from sparsedp.cli import main
 from sparsedp.data.sums.losses import gradient_sum
 from sparsedp.fit.solve import door
@@ -424,6 +433,18 @@ def test_persons_are_attacked_and_protected():
         result = audit(*claim, runs=4, seed=3, pairs=pairs)
         assert result.verdict == "passed", (target.name, target.neighbors)
         assert result.movement <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("epsilon", [2.0, SATURATING])
+def test_features_that_bend_are_attacked_and_protected(epsilon):
+    for target in bent():
+        assert target.pair is not None
+        attack = Attack(target.solver, target.loss, target.pair(), epsilon, target.delta)
+        run = attack.run(b"bent")
+        assert run.solution.bends, "nothing bends here"
+        assert run.fault is None, (target.loss, target.neighbors)
+        assert 0.5 < run.movement <= 1 + 1e-9
+        assert abs(run.loss) < 10 * epsilon
 
 
 @dataclass(frozen=True)

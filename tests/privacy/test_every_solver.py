@@ -116,6 +116,7 @@ def test_no_query_moves_more_than_declared(name, loss, neighbors):
 
 
 @pytest.mark.parametrize("neighbors", ["add_remove", "replace_one"])
+@pytest.mark.usefixtures("chosen")
 def test_pursuit_with_several_classes_declares_what_a_record_can_move(neighbors):
     # All but the rarest class sit in the middle of the box: every feature's gradient, a vector over
     # the classes, is then parallel to that of a record of the rarest class, which moves it in full.

@@ -1,4 +1,4 @@
-"""Pursuit beyond the common tests: rows of bounded norm, public starts, and planted bugs.
+"""Pursuit beyond the common tests: shapes, rows of bounded norm, public starts, planted bugs.
 
 Nothing here is statistical: answers are recorded once and replayed on neighbors.
 """
@@ -21,10 +21,12 @@ from sparsedp.solvers import Pursuit
 from sparsedp.solvers.pursuit import moments as pursuit_moments
 from sparsedp.solvers.pursuit import plan as pursuit_plan
 from sparsedp.solvers.pursuit import records as pursuit_records
-from sparsedp.solvers.pursuit import response as pursuit_response
 from sparsedp.solvers.pursuit import step as pursuit_step
-from sparsedp.solvers.pursuit.plan import box_gram, row_gram
+from sparsedp.solvers.pursuit.columns import gram as pursuit_gram
+from sparsedp.solvers.pursuit.columns.gram import block_gram, row_gram
+from sparsedp.solvers.pursuit.targets import labels as pursuit_labels
 from tests.solved import recorded
+from tests.whole import whole
 
 D, K = 5, 3
 LOSSES = {
@@ -42,10 +44,20 @@ class Setting:
     """Tables of one shape, and the facts that are public about them."""
 
     def __init__(
-        self, loss, neighbors, *, row_norm=None, intercept=True, start=None, k=3, binary=None
+        self,
+        loss,
+        neighbors,
+        *,
+        row_norm=None,
+        intercept=True,
+        start=None,
+        k=3,
+        binary=None,
+        shapes="linear",
     ):
         self.loss, self.neighbors, self.row_norm = loss, neighbors, row_norm
         self.intercept, self.start, self.k, self.binary = intercept, start, k, binary
+        self.shapes = shapes
 
     def dataset(self, X, y, layout):
         bounds = Bounds(
@@ -76,6 +88,7 @@ class Setting:
             n_records=n if self.neighbors == "replace_one" else None,
             row_norm=self.row_norm,
             initial_weights=start,
+            shapes=self.shapes,
         )
 
     def table(self, n, seed):
@@ -109,8 +122,11 @@ class Setting:
         assert not script.answers
         return solution, asked
 
-    def movements(self, n=30, epsilon=3.0, seed=1):
-        """Largest movement over declared sensitivity for each query of the fit, over neighbors."""
+    def movements(self, n=30, epsilon=3.0, seed=1, *, bends=False):
+        """Largest movement over declared sensitivity for each query of the fit, over neighbors.
+
+        ``bends`` says whether the model is expected to.
+        """
         X, y = self.table(n, seed)
         records = self.records(seed)
         base = (np.vstack([X, records[0][0]]), np.append(y, records[0][1]))
@@ -121,9 +137,10 @@ class Setting:
         worst = np.zeros(len(fits["dense"][1]))
         for (x, target), layout in zip(records, itertools.cycle(LAYOUTS), strict=False):
             solution, queries = fits[layout]
+            assert bool(solution.bends) is bends
             other = np.vstack([X, x]), np.append(y, target)
             again, moved = self.replayed(*other, queries, layout)
-            assert again.weights.tobytes() == solution.weights.tobytes()
+            assert whole(again) == whole(solution)
             for i, pair in enumerate(zip(queries, moved, strict=True)):
                 ratios = largest_movements([pair[0]], [pair[1]], self.neighbors)
                 worst[i] = max(worst[i], *ratios.values())
@@ -149,6 +166,7 @@ SETTINGS = [
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("neighbors", NEIGHBORS)
 @pytest.mark.parametrize("changes", SETTINGS, ids=str)
+@pytest.mark.usefixtures("chosen")
 def test_no_query_moves_more_than_declared(loss, neighbors, changes):
     setting = Setting(loss, neighbors, **changes)
     for n, epsilon, seed in ((0, 1.0, 1), (30, 1.0, 2), (400, 30.0, 3)):
@@ -157,12 +175,39 @@ def test_no_query_moves_more_than_declared(loss, neighbors, changes):
     assert worst.max() > 0.9
 
 
+BENT = [{"shapes": "additive"}, {"shapes": "auto", "binary": (1, 4), "k": 1}]
+
+
 @pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("neighbors", NEIGHBORS)
+@pytest.mark.parametrize("changes", BENT, ids=str)
+@pytest.mark.usefixtures("chosen")
+def test_no_query_moves_more_than_declared_where_features_bend(loss, neighbors, changes):
+    worst = Setting(loss, neighbors, **changes).movements(400, 100.0, 3, bends=True)
+    assert 0.9 < worst.max() <= 1 + 1e-9
+
+
+TOGETHER = [{}, {"intercept": False}, {"binary": (1, 4)}, {"shapes": "auto"}]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("neighbors", NEIGHBORS)
+@pytest.mark.parametrize("changes", TOGETHER, ids=str)
+def test_no_query_moves_more_than_declared_where_all_features_are_used(loss, neighbors, changes):
+    setting, bends = Setting(loss, neighbors, k=D, **changes), "shapes" in changes
+    if not changes:
+        assert setting.movements(0, 1.0, 1).max() <= 1 + 1e-9
+    assert 0.9 < setting.movements(400, 100.0, 3, bends=bends).max() <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.usefixtures("chosen")
 def test_most_queries_move_by_more_than_half_of_what_is_declared(loss):
     worst = Setting(loss, "add_remove").movements(400, 30.0, 3)
     assert np.median(worst[worst > 0]) > 0.5  # questions about the noise level do not move
 
 
+@pytest.mark.usefixtures("chosen")
 def test_schedule_follows_from_public_facts():
     def names(**changes):
         return [
@@ -180,6 +225,17 @@ def test_schedule_follows_from_public_facts():
     assert names(row_norm=3.0) == ["features", "moments"]
     assert names(start=(0, 1)) == ["features", "moments"]
     assert names(start=(0, 1, 2)) == ["features", "moments"]
+    assert names(shapes="additive") == ["features", "moments"]
+    assert names(k=D, start=(0, 1)) == ["features", "moments"]
+    for changes in ({"row_norm": 3.0}, {"intercept": False}):
+        with pytest.raises(ValueError, match="shapes='additive' needs an intercept"):
+            names(shapes="additive", **changes)
+        names(shapes="auto", **changes)
+
+
+def test_nothing_is_chosen_where_all_features_are_used():
+    public = Setting("logistic", "add_remove", k=D).public(9)
+    assert [request.name for request in Pursuit().schedule(public).requests] == ["moments"]
 
 
 # Planted bugs -------------------------------------------------------------------------------------
@@ -198,13 +254,13 @@ def test_exact_number_of_records_in_the_gram_matrix_is_seen(monkeypatch):
 
 
 def test_exact_number_of_records_in_the_step_is_seen(monkeypatch):
-    honest = pursuit_response.TwoClassResponse.__init__
+    honest = pursuit_labels.TwoClassResponse.__init__
 
     def bug(self, loss, data, *rest):
         honest(self, loss, data, *rest)
         self.n_records = data.n_records
 
-    monkeypatch.setattr(pursuit_response.TwoClassResponse, "__init__", bug)
+    monkeypatch.setattr(pursuit_labels.TwoClassResponse, "__init__", bug)
     with pytest.raises((ControlFlowChanged, AssertionError)):
         Setting("logistic", "add_remove").movements()
 
@@ -217,6 +273,7 @@ def test_clipping_at_more_than_the_declared_norm_is_seen(monkeypatch, loss):
 
 
 @pytest.mark.parametrize("neighbors", NEIGHBORS)
+@pytest.mark.usefixtures("chosen")
 def test_half_the_range_of_the_scores_is_seen(monkeypatch, neighbors):
     honest = pursuit_step.ActiveSet.selection_gradient
 
@@ -245,14 +302,17 @@ def test_two_histograms_per_feature_declared_for_three_is_seen(monkeypatch, neig
 
 
 @pytest.mark.parametrize("row_norm", [None, 0.5])
+@pytest.mark.usefixtures("chosen")
 def test_replaced_records_need_more_noise_in_the_gram_matrix(monkeypatch, row_norm):
     def bug(sensitivity):
         return lambda *sizes: Sensitivity(
             add_remove=sensitivity(*sizes).add_remove, replace_one=sensitivity(*sizes).add_remove
         )
 
-    for name in ("box_gram", "row_gram"):
-        monkeypatch.setattr(pursuit_plan, name, bug(getattr(pursuit_plan, name)))
+    if row_norm is None:
+        monkeypatch.setattr(pursuit_gram, "block_gram", bug(block_gram))
+    else:
+        monkeypatch.setattr(pursuit_plan, "row_gram", bug(row_gram))
     assert Setting("logistic", "replace_one", row_norm=row_norm).movements(400, 30.0, 3).max() > 1.1
 
 
@@ -288,7 +348,7 @@ def test_gram_sensitivities_hold_and_are_nearly_attained(norm, intercept):
     assert largest[0] > 0.9 * declared.add_remove
     assert largest[1] > 0.8 * declared.replace_one
     for old, new in itertools.product((0, 1, 2, 3), (1, 2, 3)):
-        declared, largest = box_gram(old, new), np.zeros(2)
+        declared, largest = block_gram(float(old), np.ones(new)), np.zeros(2)
         for _ in range(300):
             z = random.choice([-1.0, 1.0], size=(2, old + new))
             z[1] *= random.random() < 0.9

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from scipy.stats import truncnorm
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import r2_score, roc_auc_score
 
 from sparsedp import Bounds, SparseLinearRegression, SparseLogisticRegression
 from sparsedp.data.dataset import Dataset
@@ -14,6 +15,7 @@ from sparsedp.data.synthetic import wang_gu
 from sparsedp.estimators import fit_public_model
 from sparsedp.solvers import Pursuit
 from sparsedp.solvers.pursuit.gradient import ReleasedGradient
+from sparsedp.solvers.pursuit.targets.labels import RAREST, likely_share
 
 
 def table(n=4000, d=12, seed=0, task="logistic"):
@@ -43,46 +45,93 @@ def classifier(epsilon, *, bounds=None, **settings):
 
 def regressor(epsilon, **settings):
     common = {"delta": 1e-5, "n_nonzero": 3, "solver": "pursuit", "random_state": 7}
-    return SparseLinearRegression(
-        epsilon=epsilon, bounds=limits(), target_bounds=(-12, 12), **(common | settings)
-    )
+    common |= {"bounds": limits(), "target_bounds": (-12, 12)}
+    return SparseLinearRegression(epsilon=epsilon, **(common | settings))
 
 
 # Without noise ------------------------------------------------------------------------------------
 
 
+def inside(model, X):
+    """The records as the model sees them: clipped to the bounds that it found."""
+    return np.clip(X, *model.clip_bounds_)
+
+
 def test_without_noise_it_is_least_squares_on_the_right_features():
     X, y = table(task="squared")
-    model = regressor(float("inf")).fit(X, y)
+    model = regressor(float("inf"), shapes="linear").fit(X, y)
     assert set(np.flatnonzero(model.coef_)) == {0, 2, 4}
-    reference = LinearRegression().fit(X[:, [0, 2, 4]], y)
+    reference = LinearRegression().fit(inside(model, X)[:, [0, 2, 4]], y)
     np.testing.assert_allclose(model.coef_[[0, 2, 4]], reference.coef_, rtol=1e-4)
     np.testing.assert_allclose(model.intercept_, reference.intercept_, atol=1e-4)
 
 
+@pytest.mark.parametrize("factor", [1.0, 30.0])
 @pytest.mark.parametrize("intercept", [True, False])
-def test_without_noise_it_is_maximum_likelihood_on_the_right_features(intercept):
+def test_without_noise_it_is_maximum_likelihood_on_the_right_features(intercept, factor):
     X, y = table()
-    model = classifier(float("inf"), fit_intercept=intercept).fit(X, y)
+    settings = {"fit_intercept": intercept, "shapes": "linear", "bounds": limits(factor=factor)}
+    model = classifier(float("inf"), **settings).fit(X, y)
     assert set(np.flatnonzero(model.coef_)) == {0, 2, 4}
     scales = np.geomspace(0.1, 100, 12)[[0, 2, 4]]
     reference = LogisticRegression(C=1e9, tol=1e-10, max_iter=1000, fit_intercept=intercept)
-    reference.fit(X[:, [0, 2, 4]] / scales, y)
+    reference.fit(inside(model, X)[:, [0, 2, 4]] / scales, y)
     np.testing.assert_allclose(
         model.coef_[:, [0, 2, 4]] * scales, reference.coef_, rtol=1e-3, atol=1e-3
     )
+    # Bounds are tightened without noise too: what is far too wide is found out.
+    lower, upper = model.clip_bounds_
+    assert factor == 1 or (upper - lower < 2 * np.geomspace(0.1, 100, 12) * factor / 4).all()
 
 
 def test_without_noise_many_classes_are_one_joint_model():
     X, y = table(task="multinomial")
-    model = classifier(float("inf")).fit(X, y)
+    model = classifier(float("inf"), shapes="linear").fit(X, y)
     scales = np.geomspace(0.1, 100, 12)
     used = np.flatnonzero(model.coef_.any(axis=0))
     assert set(used) == {0, 2, 4}
     reference = LogisticRegression(C=1e9, tol=1e-10, max_iter=2000)
-    reference.fit(X[:, used] / scales[used], y)
-    expected = reference.predict_proba(X[:, used] / scales[used])
+    reference.fit(inside(model, X)[:, used] / scales[used], y)
+    expected = reference.predict_proba(inside(model, X)[:, used] / scales[used])
     np.testing.assert_allclose(model.predict_proba(X), expected, atol=2e-3)
+
+
+# Probabilities and ranges -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 8.0])
+def test_probabilities_of_a_rare_class_are_right_on_average(epsilon):
+    """Seeds 0 to 4; one record in thirty is positive."""
+    random = np.random.default_rng(9)
+    X = random.uniform(-1, 1, size=(10_000, 5))
+    score = 3 * X[:, 0] - 2 * X[:, 1]
+    score += np.log(1 / 30) - np.log(np.mean(np.exp(score)))
+    y = (random.random(10_000) < 1 / (1 + np.exp(-score))).astype(int)
+    means = [
+        classifier(epsilon, bounds=Bounds(-1, 1), random_state=seed).fit(X, y).predict_proba(X)
+        for seed in range(5)
+    ]
+    np.testing.assert_allclose(np.mean(means, axis=(0, 1))[1], y.mean(), rtol=0.1)
+
+
+@pytest.mark.parametrize("noise", [1e-6, 1e-3, 0.02, 0.3, 5.0])
+@pytest.mark.parametrize("seen", [-3.0, -0.01, 0.0, 0.001, 0.03, 0.5, 0.97, 1.002, 40.0])
+def test_a_base_rate_is_the_mean_of_what_it_may_be(seen, noise):
+    low, high = (RAREST - seen) / noise, (1 - RAREST - seen) / noise
+    if max(low, -high) < 30:  # beyond that the reference loses its digits
+        expected = truncnorm.mean(low, high, loc=seen, scale=noise)
+        assert likely_share(seen, noise) == pytest.approx(expected, rel=1e-6)
+    assert RAREST <= likely_share(seen, noise) <= 1 - RAREST
+    assert likely_share(seen, 0.0) == np.clip(seen, RAREST, 1 - RAREST)
+
+
+def test_a_few_targets_far_out_do_not_decide_what_all_pay():
+    """Targets in [-1, 1] but for one in a thousand, declared within 500: the range is found."""
+    X, y = table(n=6000, task="squared")
+    y = y / 10
+    y[::1000] = 400.0
+    model = regressor(2.0, target_bounds=(-500, 500)).fit(X, y)
+    assert r2_score(np.delete(y, np.s_[::1000]), np.delete(model.predict(X), np.s_[::1000])) > 0.8
 
 
 # With noise ---------------------------------------------------------------------------------------
@@ -163,7 +212,7 @@ def test_rows_of_bounded_norm(task):
 def test_any_number_of_features(k, intercept):
     X, y = table(n=500)
     model = classifier(1.0, n_nonzero=k, fit_intercept=intercept).fit(X, y)
-    assert np.count_nonzero(model.coef_) == k
+    assert 1 <= np.count_nonzero(model.coef_) <= k
     assert np.isfinite(model.coef_).all()
     assert intercept or model.intercept_ == 0
 

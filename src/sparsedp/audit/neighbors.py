@@ -12,7 +12,7 @@ import numpy as np
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Loss, Multinomial, Squared
-from sparsedp.privacy import Neighbors, PublicFacts
+from sparsedp.privacy import Neighbors, PublicFacts, Shapes
 
 Record = tuple[Sequence[float], float]
 """Features in [-1, 1] and a target: a class, or a number in [-1, 1]."""
@@ -28,12 +28,15 @@ class Pair:
         What is special about it.
     one, other : Dataset
     neighbors : {"add_remove", "replace_one"}
+    shapes : {"linear", "additive"}
+        Whether features may bend, for a solver that can.
     """
 
     name: str
     one: Dataset
     other: Dataset
     neighbors: Neighbors
+    shapes: Shapes = "linear"
 
     def public(self, loss: Loss) -> PublicFacts:
         """What everybody may know about both."""
@@ -49,11 +52,12 @@ class Pair:
             unit=self.one.unit,
             weighting=self.one.weighting,
             rows_per_unit=1 if self.one.unit == "row" else None,
+            shapes=self.shapes,
         )
 
     def swapped(self) -> "Pair":
         """The same pair, seen from the other table."""
-        return Pair(self.name, self.other, self.one, self.neighbors)
+        return replace(self, one=self.other, other=self.one)
 
 
 def dataset(
@@ -122,6 +126,22 @@ def worst_pairs(loss: Loss, neighbors: Neighbors, rows: int | None = None) -> tu
         pair("one-hot", nothing, (first, up), (first, down), intercept=False, row_norm=1.0),
         pair("one-hot, constant", nothing * 5, (first, up), (first, down), row_norm=1.0),
     )
+
+
+def bent_pair(loss: Loss, neighbors: Neighbors, n_features: int, n_records: int) -> Pair:
+    """Records all over the box, enough of them that features bend, and one at a corner.
+
+    All features hold the same, and targets follow the distance from the middle: lines see nothing.
+    One feature leaves nothing to be chosen. Of several, the gradients of some rise by the record
+    and those of the others fall.
+    """
+    up, down = (1.0, -1.0) if loss.n_classes is None else (1, 0)
+    places = np.linspace(-1, 1, n_records).tolist()
+    base: list[Record] = [([x] * n_features, up if abs(x) > 0.5 else down) for x in places]
+    signs = [1.0 if j % 2 == 0 else -1.0 for j in range(n_features)]
+    before: list[Record] = [] if neighbors == "add_remove" else [([0.0] * n_features, down)]
+    tables = [dataset([*base, *more], loss) for more in (before, [(signs, down)])]
+    return Pair("bent", tables[0], tables[1], neighbors, "additive")
 
 
 def linear_pair(neighbors: Neighbors) -> Pair:

@@ -7,6 +7,7 @@ from functools import partial
 from sparsedp.audit.attack import Attack
 from sparsedp.audit.neighbors import (
     Pair,
+    bent_pair,
     canceling_pair,
     flipped_label_pair,
     linear_pair,
@@ -40,6 +41,9 @@ LOSSES: dict[str, Loss] = {
 
 STEPS = 15
 """Solvers take at most so many steps here: fits are cheap then, the guarantee is the same."""
+
+N_BENT = 2000
+"""Records where features are to bend: with fewer noise would hide their shapes."""
 
 SETTINGS: dict[str, Solver] = {
     # In a small ball the loss stays as steep as it is at zero.
@@ -127,6 +131,14 @@ def persons(epsilon: float = 2.0, delta: float = 0.01) -> Iterator[Target]:
     ):
         for target in registered(epsilon, delta, names=[name], losses=[loss]):
             yield replace(target, name=f"{name}, persons", rows=5)
+
+
+def bent(epsilon: float = 2.0, delta: float = 0.01) -> Iterator[Target]:
+    """Features that bend, one of which is all there is, or some of which are chosen."""
+    for n_features, loss in ((1, "logistic"), (1, "squared"), (4, "logistic"), (4, "multinomial")):
+        for target in registered(epsilon, delta, names=["pursuit"], losses=[loss]):
+            make = partial(bent_pair, target.loss, target.neighbors, n_features, N_BENT)
+            yield replace(target, name="pursuit, shapes", pair=make)
 
 
 def brisk(solver: Solver) -> Solver:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sparsedp.data.files.location import Location
     from sparsedp.privacy import Budget, Neighbors, PublicFacts, Shapes
     from sparsedp.privacy.plain import Parsed
+    from sparsedp.solvers import Solver
 
 GUMBEL_DEVIATION = math.pi / math.sqrt(6)
 LAPLACE_DEVIATION = math.sqrt(2)
@@ -72,8 +73,8 @@ def command(
     from sparsedp.release.card import call_text
 
     records = None if data is None else Source(data, file_format, delimiter, encoding, sheet)
-    public = _facts(schema, said, records, n_features)
     sound = build_solver(solver, settings, "sound")
+    public = _facts(schema, said, records, n_features, sound)
     public = replace(
         public,
         n_nonzero=n_nonzero or public.n_nonzero,
@@ -113,13 +114,18 @@ def command(
 
 
 def _facts(
-    schema: str | None, said: "Said", records: "Source | None", n_features: int | None
+    schema: str | None,
+    said: "Said",
+    records: "Source | None",
+    n_features: int | None,
+    solver: "Solver",
 ) -> "PublicFacts":
     """What is public about a fit, by its schema and the names of columns alone."""
     from sparsedp.cli.declared.declared import Declared
+    from sparsedp.fit.plan import default_size
     from sparsedp.privacy import PublicFacts
 
-    n_outputs, unit = 1, "row"
+    n_outputs, unit, labelled = 1, "row", said["task"] in (None, "classification")
     if schema is not None:
         declared = Declared.read(schema, said)
         whole = declared.schema
@@ -134,11 +140,12 @@ def _facts(
         n_features = n_features or whole.n_columns
         n_outputs = declared.n_outputs if declared.n_outputs > 2 else 1
         unit = "row" if whole.person is None else "person"
+        labelled = declared.task == "classification"
     if n_features is None:
         raise click.UsageError("Missing option '--n-features' or '--schema'.")
     return PublicFacts(
         n_features=n_features,
-        n_nonzero=min(n_features, max(1, round(1.5 * math.sqrt(n_features)))),
+        n_nonzero=default_size(n_features, solver, labelled=labelled),
         n_outputs=n_outputs,
         unit="row" if unit == "row" else "person",
         rows_per_unit=1 if unit == "row" else None,

@@ -60,7 +60,9 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
         What raw data frames hold, in the place of `bounds`: ``fit`` and predictions then take raw
         tables, and the target, people and weights are taken from their columns.
     n_nonzero : int, optional
-        Features to keep; by default ``round(1.5 * sqrt(n_features))``.
+        Features to keep at most. By default the solver ``"pursuit"`` fits up to 320 features all
+        at once and leaves out those that noise explains; of more it chooses ``3 *
+        sqrt(n_features)``. Other solvers keep ``1.5 * sqrt(n_features)``, at least 16.
     shapes : {"auto", "linear", "additive"}
         Whether the effect of a feature is a line, or piecewise linear (at the price of more noise);
         by default that is decided by public numbers and released counts. See ``shapes_``.

@@ -65,7 +65,8 @@ class SparsePoissonRegressor(RegressorMixin, BaseEstimator):
     offset_bounds : (float, float), optional
         Public limits of the ``offset`` given to ``fit``; values beyond are clipped.
     n_nonzero : int, optional
-        Features to keep; by default ``round(1.5 * sqrt(n_features))``.
+        Features to keep at most; by default all up to 16, else ``1.5 * sqrt(n_features)`` or 16,
+        whichever is more.
     shapes : {"auto", "linear", "additive"}
         Whether the effect of a feature is a line, or piecewise linear (at the price of more noise);
         by default that is decided by public numbers and released counts. See ``shapes_``.

@@ -62,7 +62,8 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
         its threshold, a quarter of half the target range unless ``Huber(threshold=...)`` says
         otherwise: for heavy tails.
     n_nonzero : int, optional
-        Features to keep; by default ``round(1.5 * sqrt(n_features))``.
+        Features to keep at most; by default all up to 16, else ``1.5 * sqrt(n_features)`` or 16,
+        whichever is more.
     shapes : {"auto", "linear", "additive"}
         Whether the effect of a feature is a line, or piecewise linear (at the price of more noise);
         by default that is decided by public numbers and released counts. See ``shapes_``.
@@ -235,8 +236,9 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
         return linear_form_of(self)
 
     def predict(self, X: Features) -> np.ndarray:
-        """Predicted targets."""
-        return margins_of(self, X)[:, 0]
+        """Predicted targets, clipped to the target's bounds as those of the fit were."""
+        margins = margins_of(self, X)[:, 0]
+        return np.clip(margins, self.privacy_.target["lower"], self.privacy_.target["upper"])
 
     def score(self, X: Features, y: Targets = None, sample_weight: Weights | None = None) -> float:
         """R2 on given records: exact, not private.

@@ -22,6 +22,7 @@ from sparsedp.privacy import (
 )
 from sparsedp.privacy.account.feasibility import TooFewRecords, records_needed, shortage
 from sparsedp.solvers import FrankWolfe, NoisyGD, Pursuit, Solver
+from sparsedp.solvers.pursuit.plan import MOST_TOGETHER
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,23 @@ def shapes_in_force(shapes: Shapes, solver: Solver, *, intercept: bool) -> Shape
     return shapes if able else "linear"
 
 
+FEWEST_FEATURES, FEATURES_PER_ROOT = 16, 1.5
+"""Features that a model keeps by default: so many, or this times the root of their number."""
+
+
+def default_size(n_features: int, solver: Solver, *, labelled: bool) -> int:
+    """Features that a model keeps at most, where nobody says how many.
+
+    `Pursuit` fits classes with all features at once, up to hundreds of them, and leaves out those
+    that noise explains. Numbers need more of the budget for each feature.
+    """
+    if isinstance(solver, Pursuit) and labelled:
+        if n_features <= MOST_TOGETHER:
+            return n_features
+        return round(2 * FEATURES_PER_ROOT * math.sqrt(n_features))
+    return min(n_features, max(FEWEST_FEATURES, round(FEATURES_PER_ROOT * math.sqrt(n_features))))
+
+
 def public_facts(settings: Settings, problem: Problem) -> PublicFacts:
     """What the solver may know; raises if more features are asked for than there are."""
     _check_margins(settings, problem)
@@ -122,7 +140,8 @@ def public_facts(settings: Settings, problem: Problem) -> PublicFacts:
         )
     return PublicFacts(
         n_features=d,
-        n_nonzero=settings.n_nonzero or min(d, max(1, round(1.5 * math.sqrt(d)))),
+        n_nonzero=settings.n_nonzero
+        or default_size(d, settings.solver, labelled=loss.n_classes is not None),
         n_outputs=loss.n_outputs,
         intercept=data.intercept,
         neighbors=settings.neighbors,

@@ -261,7 +261,7 @@ class PublishedModel:
         if self.task == "count":  # logarithms of counts up to the declared limit
             return np.exp(np.minimum(margins, np.log(self.target["upper"])))
         if self.classes is None:
-            return margins
+            return np.clip(margins, self.target["lower"], self.target["upper"])
         codes = class_codes(margins, self.target.get("class_weight"))
         return _label_array(self.classes)[codes]
 

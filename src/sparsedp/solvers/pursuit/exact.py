@@ -1,117 +1,104 @@
-"""The counterpart of Pursuit without noise: forward selection and exact Newton steps."""
+"""Steps without noise: exact Newton steps, by which a fit without privacy is a ceiling."""
+
+from dataclasses import dataclass
 
 import numpy as np
 
-from sparsedp.data.dataset import Dataset
-from sparsedp.data.sums.losses import mean_loss
-from sparsedp.data.sums.weighed import mean, weighed
+from sparsedp.data.columns.subset import ColumnSubset
+from sparsedp.data.records import Derived
+from sparsedp.data.sums.weighed import weighed
 from sparsedp.losses import Loss
-from sparsedp.mechanisms import Curator
+from sparsedp.solvers.pursuit.records import Targets, residual_table
 
-N_STEPS = 3
-"""Newton steps after each choice."""
-
-N_LAST_STEPS = 30
 RIDGE = 1e-6
 """Keeps the Hessian away from singular and weights of separable data finite."""
 
 LONGEST_STEP = 5.0
 """Root mean square change of the margins in one step."""
 
+CONVERGED = 1e-9
+"""A shorter step, in the same measure, is the last one."""
+
 MOST_HALVINGS = 30
 """Of a step that does not lower the loss; beyond that rounding decides, and steps end."""
 
 
-def forward_selection(data: Dataset, loss: Loss, curator: Curator, size: int) -> np.ndarray:
-    """Add the feature with the steepest gradient, fit, and repeat.
+@dataclass(frozen=True, eq=False)
+class NewtonSums:
+    """Value, gradient and Hessian of the loss. Never released."""
 
-    Parameters
-    ----------
-    data : Dataset
-    loss : Loss
-    curator : Curator
-        Answers exactly.
-    size : int
-        Features to use.
+    loss: Loss
+    weights: np.ndarray
 
-    Returns
-    -------
-    ndarray
-        Weights in unit coordinates, shaped as `curator.public.weights_shape`.
-    """
-    d, n_outputs = data.n_features, loss.n_outputs
-    features = np.zeros(0, dtype=np.intp)
-    rows = np.concatenate([np.full(int(data.intercept), d), features])
-    weights = _newton(data, loss, rows, np.zeros((len(rows), n_outputs)), N_STEPS)
-    while len(features) < size:
-        margins = _margins(data, data.columns(rows), weights)
-        gradient = data.rmatvec(_residual(data, loss, margins))[:d]
-        scores = np.linalg.norm(gradient, axis=1)
-        features = np.append(features, curator.select(scores, 1.0, excluded=features))
-        rows = np.append(rows, features[-1])
-        weights = _newton(data, loss, rows, np.vstack([weights, np.zeros(n_outputs)]), N_STEPS)
-    full = np.zeros((data.n_columns, n_outputs))
-    full[rows] = _newton(data, loss, rows, weights, N_LAST_STEPS)
-    return full.reshape(curator.public.weights_shape)
-
-
-def _newton(
-    data: Dataset, loss: Loss, rows: np.ndarray, weights: np.ndarray, n_steps: int
-) -> np.ndarray:
-    if not len(rows):
-        return weights
-    columns, counted = data.columns(rows), data.weights
-    size, n_outputs = weights.shape
-    ridge = RIDGE * max(data.total_weight, 1)
-    value = _objective(data, loss, rows, weights)
-    for _ in range(n_steps):
-        margins = _margins(data, columns, weights)
-        gradient = columns.T @ weighed(_residual(data, loss, margins), counted)
-        curvature = weighed(_curvature(data, loss, margins), counted)
+    def __call__(self, columns: ColumnSubset, targets: Targets) -> tuple[np.ndarray, ...]:
+        """Sums over the block's records."""
+        (size, n_outputs), loss, counted = self.weights.shape, self.loss, columns.weights
+        margins = columns.margins(self.weights)
+        table = columns.margins(np.eye(size))
+        if columns.offset is not None:
+            table = table - columns.offset[:, None]
+        single = margins[:, 0] if n_outputs == 1 else margins
+        value = weighed(loss.value(single, targets.values), counted).sum()
+        residuals = weighed(residual_table(loss, margins, targets.values), counted)
+        curvature = weighed(loss.curvature(single, targets.values), counted)
+        curvature = curvature.reshape(-1, n_outputs, n_outputs)
         hessian = np.zeros((n_outputs, size, n_outputs, size))
         for c in range(n_outputs):
             for e in range(n_outputs):
-                hessian[c, :, e] = columns.T @ (curvature[:, c, e, None] * columns)
-        hessian = hessian.reshape(n_outputs * size, -1)
-        hessian[np.diag_indices_from(hessian)] += ridge
+                hessian[c, :, e] = table.T @ (curvature[:, c, e, None] * table)
+        return np.array(value), table.T @ residuals, hessian.reshape(n_outputs * size, -1)
+
+
+@dataclass(frozen=True, eq=False)
+class Value:
+    """Value of the loss. Never released."""
+
+    loss: Loss
+    weights: np.ndarray
+
+    def __call__(self, columns: ColumnSubset, targets: Targets) -> np.ndarray:
+        """Sum over the block's records."""
+        margins = columns.margins(self.weights)
+        single = margins[:, 0] if margins.shape[1] == 1 else margins
+        return np.array(weighed(self.loss.value(single, targets.values), columns.weights).sum())
+
+
+def newton(
+    columns: Derived,
+    targets: Derived,
+    loss: Loss,
+    weights: np.ndarray,
+    n: float,
+    n_steps: int,
+    kept: np.ndarray,
+) -> np.ndarray:
+    """Take exact Newton steps on the chosen columns of ``n`` records, halved until they descend.
+
+    The weights of columns that are not kept stay as they are.
+    """
+    size, n_outputs = weights.shape
+    free = np.flatnonzero(np.tile(kept, n_outputs))
+    ridge = RIDGE * max(n, 1.0)
+    for _ in range(n_steps if size else 0):
+        value, gradient, hessian = columns.total(NewtonSums(loss, weights), targets)
+        value = float(value) + ridge / 2 * float(np.sum(np.square(weights)))
+        hessian = hessian + ridge * np.eye(len(hessian))
         flat = gradient.T.ravel() + ridge * weights.T.ravel()
-        step = np.linalg.solve(hessian, flat).reshape(n_outputs, size).T
-        change = float(np.sqrt(mean(np.square(columns @ step), counted)))
-        step *= min(1.0, LONGEST_STEP / max(change, 1e-300))
+        step = np.zeros(len(flat))
+        step[free] = np.linalg.solve(hessian[np.ix_(free, free)], flat[free])
+        # The Hessian is about the curvature times the Gram matrix: a length in margins.
+        change = np.sqrt(max(float(step @ hessian @ step), 0.0) / max(n, 1.0))
+        step = step.reshape(n_outputs, size).T * min(1.0, LONGEST_STEP / max(change, 1e-300))
         # Where classes are rare a full step may overshoot, and the next one back again.
         for _ in range(MOST_HALVINGS):
-            reached = _objective(data, loss, rows, weights - step)
-            if reached <= value:
+            moved = weights - step
+            reached = float(columns.total(Value(loss, moved), targets))
+            if reached + ridge / 2 * float(np.sum(np.square(moved))) <= value:
                 break
             step /= 2
         else:
             break
-        weights, value = weights - step, reached
+        weights = moved
+        if change < CONVERGED:
+            break
     return weights
-
-
-def _objective(data: Dataset, loss: Loss, rows: np.ndarray, weights: np.ndarray) -> float:
-    full = np.zeros((data.n_columns, loss.n_outputs))
-    full[rows] = weights
-    penalty = RIDGE / 2 * float(np.sum(np.square(weights)))
-    if data.total_weight == 0:
-        return penalty
-    return mean_loss(data, loss, full[:, 0] if loss.n_outputs == 1 else full) + penalty
-
-
-def _margins(data: Dataset, columns: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    scores = columns @ weights
-    return scores if data.offset is None else scores + data.offset[:, None]
-
-
-def _residual(data: Dataset, loss: Loss, margins: np.ndarray) -> np.ndarray:
-    if loss.n_outputs == 1:
-        return loss.residual(margins[:, 0], data.target)[:, None]
-    return loss.residual(margins, data.target)
-
-
-def _curvature(data: Dataset, loss: Loss, margins: np.ndarray) -> np.ndarray:
-    """Second derivative of each record's loss in its margins, as (n, n_outputs, n_outputs)."""
-    if loss.n_outputs == 1:
-        return loss.curvature(margins[:, 0], data.target)[:, None, None]
-    return loss.curvature(margins, data.target)

@@ -1,11 +1,22 @@
 """How Pursuit spends its budget: decided by public facts, and refined by released counts."""
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from sparsedp.privacy import Neighbors, PublicFacts, Sensitivity
+from sparsedp.privacy import Neighbors, PublicFacts
+from sparsedp.solvers.pursuit.columns.ball import BallGram
+from sparsedp.solvers.pursuit.columns.gram import (
+    BlockGram,
+    GramBudget,
+    all_blocks,
+    block_gram,
+    row_gram,
+    straight_blocks,
+)
+from sparsedp.solvers.pursuit.columns.shapes import Room, Shapes
+from sparsedp.solvers.pursuit.moments import Moments
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,22 +25,63 @@ class Shares:
 
     counts: float
     bounds: float
+    histograms: float
+    """Of features that may bend."""
     selection: float
     gram: float
     middle: float
     """Steps between selections."""
     fit: float
     """Steps after them."""
+    calibration: float
+    """The mean of the predictions."""
+
+    def more(self, share: float) -> "Shares":
+        """With a share that is left over, which goes to the Gram matrix and the steps."""
+        factor = 1 + share / (self.gram + self.middle + self.fit)
+        return replace(
+            self, gram=factor * self.gram, middle=factor * self.middle, fit=factor * self.fit
+        )
 
     def times(self, factor: float) -> "Shares":
         """All of them multiplied."""
         return Shares(**{f.name: factor * getattr(self, f.name) for f in fields(self)})
 
 
-BOX = Shares(counts=0.01, bounds=0.08, selection=0.35, gram=0.10, middle=0.10, fit=0.36)
+BOX = Shares(
+    counts=0.03,
+    bounds=0.08,
+    histograms=0.02,
+    selection=0.35,
+    gram=0.15,
+    middle=0.10,
+    fit=0.22,
+    calibration=0.05,
+)
 """Where features have bounds of their own."""
 
-ROWS = Shares(counts=0.01, bounds=0.0, selection=0.54, gram=0.05, middle=0.06, fit=0.34)
+TOGETHER = Shares(
+    counts=0.05,
+    bounds=0.12,
+    histograms=0.03,
+    selection=0.0,
+    gram=0.23,
+    middle=0.15,
+    fit=0.35,
+    calibration=0.07,
+)
+"""Where all features are fitted at once."""
+
+ROWS = Shares(
+    counts=0.02,
+    bounds=0.0,
+    histograms=0.0,
+    selection=0.53,
+    gram=0.05,
+    middle=0.06,
+    fit=0.31,
+    calibration=0.03,
+)
 """Where rows have a norm: one noisy gradient shows all features, and there are many."""
 
 N_ROW_ROUNDS, FIRST_ROW_ROUND = 2, 0.2
@@ -37,6 +89,14 @@ N_ROW_ROUNDS, FIRST_ROW_ROUND = 2, 0.2
 the first one chooses: the second sees both gradients."""
 
 FEWEST_ROUNDS = 2
+
+MOST_TOGETHER = 320
+"""Up to so many features may all be fitted at once, and left out afterwards; of more, some are
+chosen first."""
+
+COLUMNS_PER_SIGNAL = 1.0
+"""Columns of a model that bends, over the signal: records times curvature over the noise of a sum
+that had the whole budget."""
 
 PRIOR = 2.0
 """What a public model's word is worth: its features are e^2 times as likely to be chosen."""
@@ -49,9 +109,15 @@ class Plan:
     Parameters
     ----------
     size : int
-        Features of the model.
+        Features of the model, at most.
+    n_features : int
+        Features of the data.
     model : ndarray of shape (n_columns, n_outputs) or None
         A public model in unit coordinates.
+    takes_all : bool
+        Whether all features are used: there is nothing to choose.
+    bends : bool
+        Whether features may bend.
     by_rows : bool
         Whether records are bounded by their norm instead of feature by feature: noise then goes
         on the whole gradient, and there are no selections by the exponential mechanism.
@@ -60,7 +126,10 @@ class Plan:
     """
 
     size: int
+    n_features: int
     model: np.ndarray | None
+    takes_all: bool
+    bends: bool
     by_rows: bool
     intercept: bool
     row_norm: float | None
@@ -82,7 +151,23 @@ class Plan:
         by_rows = public.row_norm is not None and (
             public.row_norm * math.sqrt(2 * N_ROW_ROUNDS * log_d) < gumbel
         )
-        return cls(size, model, by_rows, public.intercept, public.row_norm, public.neighbors)
+        bends = public.shapes != "linear" and public.intercept and public.row_norm is None
+        if public.shapes == "additive" and not bends:
+            raise ValueError(
+                "shapes='additive' needs an intercept, and features with bounds of their own: set "
+                "fit_intercept=True and declare no row_norm, or take shapes='linear'"
+            )
+        return cls(
+            size,
+            d,
+            model,
+            size == d <= MOST_TOGETHER and not by_rows and model is None,
+            bends and model is None,
+            by_rows,
+            public.intercept,
+            public.row_norm,
+            public.neighbors,
+        )
 
     @property
     def prior(self) -> np.ndarray | float:
@@ -112,6 +197,8 @@ class Plan:
         It does not pay for selections by the exponential mechanism; `selection` is then what
         their budget is worth on its scale.
         """
+        if self.takes_all:
+            return TOGETHER
         return ROWS if self.by_rows else BOX.times(1 / (1 - BOX.selection))
 
     def rounds(self, n_records: float, curvature: float, noise: float) -> list[int]:
@@ -121,45 +208,36 @@ class Plan:
         their number follows from released counts and from the noise of a sum that had the whole
         budget.
         """
+        if self.takes_all:
+            return [self.size]
         if self.by_rows:
             first = max(round(FIRST_ROW_ROUND * self.size), 1)
             return [first, self.size - first] if first < self.size else [first]
-        wanted = round(min(0.5 * n_records * curvature / (noise * self.size), 1e9))
+        wanted = round(min(0.5 * n_records * curvature / max(noise * self.size, 1e-300), 1e9))
         n_rounds = min(max(wanted, FEWEST_ROUNDS), self.size)
         smaller, n_larger = divmod(self.size, n_rounds)
         return [smaller] * (n_rounds - n_larger) + [smaller + 1] * n_larger
 
-    def gram_blocks(self, rounds: list[int], share: float) -> list[tuple[Sensitivity, float]]:
-        """Sensitivity and share of each block of new Gram entries, one per round.
+    def room(self, n_records: float, curvature: float, noise: float) -> Room:
+        """How many columns a model that bends may have."""
+        signal = n_records * curvature / max(noise, 1e-300)
+        return Room(self.size, COLUMNS_PER_SIGNAL * signal)
 
-        The shares give all entries the same noise. Proof of the sensitivities: pursuit.md.
-        """
+    def gram_budget(
+        self, moments: Moments, share: float, rounds: list[int], shapes: Shapes, n_records: float
+    ) -> GramBudget:
+        """What the Gram matrix costs, whatever is chosen."""
+        first = float(self.intercept)
         if self.by_rows:
-            sensitivities = [row_gram(self.row_length, self.intercept)] * len(rounds)
+            whole = row_gram(self.row_length, self.intercept)
+            return BlockGram(moments, share, whole, self.neighbors, len(rounds))
+        if self.takes_all and self.intercept:
+            return BallGram(moments, share, n_records, self.neighbors)
+        if self.takes_all:
+            limits = [shapes.limits(j) for j in range(self.n_features)]
+            total = block_gram(first, np.concatenate(limits))
+        elif not shapes.n_waves:
+            total = straight_blocks(first, rounds)
         else:
-            before = np.cumsum([int(self.intercept), *rounds])
-            sensitivities = [
-                box_gram(int(old), new) for old, new in zip(before, rounds, strict=False)
-            ]
-        squares = [sensitivity.under(self.neighbors) ** 2 for sensitivity in sensitivities]
-        return [
-            (sensitivity, share * square / sum(squares))
-            for sensitivity, square in zip(sensitivities, squares, strict=True)
-        ]
-
-
-def box_gram(old: int, new: int) -> Sensitivity:
-    """Of sums of products of new columns with each other and with old ones, all in [-1, 1]."""
-    n_entries = new * old + new * (new + 1) // 2
-    return Sensitivity(
-        add_remove=math.sqrt(n_entries), replace_one=math.sqrt(new * (new + 4 * old))
-    )
-
-
-def row_gram(norm: float, intercept: bool) -> Sensitivity:
-    """Of sums of x_a x_q for a <= q, and of x_q with an intercept, for rows of this norm."""
-    square = norm**2
-    if not intercept:
-        return Sensitivity(add_remove=square, replace_one=math.sqrt(2) * square)
-    replaced = (2 * square + 1) / math.sqrt(2) if square >= 0.5 else 2 * norm
-    return Sensitivity(add_remove=norm * math.sqrt(1 + square), replace_one=replaced)
+            total = all_blocks(first, shapes.largest(self.size))
+        return BlockGram(moments, share, total, self.neighbors)

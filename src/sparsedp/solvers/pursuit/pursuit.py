@@ -1,13 +1,15 @@
-"""Whitened pursuit: choose features in a few private rounds, fit them by Newton-like steps.
+"""Whitened pursuit: fit features by Newton-like steps, all at once or as private rounds choose.
 
-Proof: pursuit.md. The parts: plan.py (how the budget is spent), moments.py (the
-Gaussian budget), bounds.py (tighter bounds), response.py (the losses),
-records.py (sums over blocks of records), gradient.py (noisy gradients over all
-features), step.py (the steps), exact.py (the counterpart without noise).
+Proof: pursuit.md and columns/shapes.md. The parts: plan.py (how the budget is spent), moments.py
+(the Gaussian budget), targets/ (what depends on the kind of target), bounds.py (tighter bounds),
+columns/ (which features bend, and the products of columns), choose.py and gradient.py (choices),
+step.py (the steps), prune.py (what is left out), model.py (what comes out), records.py (sums over
+blocks of records), exact.py (steps without noise).
 """
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -17,12 +19,15 @@ from sparsedp.losses import Loss
 from sparsedp.mechanisms import Curator
 from sparsedp.privacy import Perturb, PublicFacts, Schedule, Select
 from sparsedp.solvers.pursuit.bounds import tightened
-from sparsedp.solvers.pursuit.exact import forward_selection
-from sparsedp.solvers.pursuit.gradient import ReleasedGradient, heaviest
+from sparsedp.solvers.pursuit.choose import Chooser
+from sparsedp.solvers.pursuit.columns.shapes import Shapes, shaped
+from sparsedp.solvers.pursuit.model import path_of, straightened
 from sparsedp.solvers.pursuit.moments import REQUEST, Moments
-from sparsedp.solvers.pursuit.plan import BOX, Plan
-from sparsedp.solvers.pursuit.response import response_to
+from sparsedp.solvers.pursuit.plan import BOX, Plan, Shares
 from sparsedp.solvers.pursuit.step import ActiveSet
+from sparsedp.solvers.pursuit.targets.labels import ManyClassResponse, TwoClassResponse
+from sparsedp.solvers.pursuit.targets.numbers import NumberResponse
+from sparsedp.solvers.pursuit.targets.response import Response
 from sparsedp.solvers.solver import Solution, check_positive_integer
 
 CENTERING = 0.03
@@ -33,6 +38,12 @@ N_STEPS, N_AVERAGED, FLOOR = 8, 8, 2.0
 
 Noise lowers an eigenvalue by up to twice its level: above a floor of twice that level no step is
 more than twice as long as it should be, so steps do not diverge."""
+
+N_BENT_STEPS = 16
+"""Steps of a fit with features that bend, all of them averaged."""
+
+N_WARM_STEPS = 6
+"""Steps before those, where there is nothing to choose."""
 
 N_ROW_STEPS, N_ROW_AVERAGED, ROW_FLOOR = 40, 20, 0.5
 """With many features noise hides most of the Gram matrix: steps are then short, more of them are
@@ -83,77 +94,144 @@ class Pursuit:
         return ()
 
     def schedule(self, public: PublicFacts) -> Schedule:
-        """The selections, unless they are Gaussian too, and everything Gaussian."""
+        """The selections, unless they are Gaussian too or there are none; everything Gaussian."""
         plan = self._plan(public)
-        if plan.by_rows:
+        if plan.by_rows or plan.takes_all:
             return Schedule((Perturb(name=REQUEST),))
         selections = Select(plan.size, BOX.selection, name="features")
         return Schedule((selections, Perturb(1 - BOX.selection, name=REQUEST)))
 
     def solve(self, data: Dataset, loss: Loss, curator: Curator) -> Solution:
-        """Count, tighten the bounds, choose features round by round, fit."""
-        plan = self._plan(curator.public)
-        if curator.noiseless:
-            return Solution(forward_selection(data, loss, curator, plan.size))
-        moments, shares = Moments(curator), plan.shares
-        whole = moments.deviation(1.0, sum(vars(shares).values()))
-        # In one selection, if a record adds at most 1 to a score.
-        noise = moments.deviation(1.0, shares.selection) * math.sqrt(plan.size)
-        log_d = math.log(max(data.n_features, 3))
-        response = response_to(loss, data, moments, shares.counts, noise * log_d)
-        if plan.by_rows:
-            view = data.declared_units()
-        else:
-            view, unused = tightened(data, moments, response.n_records, shares.bounds)
-            shares = shares.times(1 + unused / (shares.gram + shares.middle + shares.fit))
+        """Count, tighten the bounds, place knots, choose features round by round, fit, leave out.
 
-        rounds = plan.rounds(response.n_records, response.curvature, whole)
-        blocks = plan.gram_blocks(rounds, shares.gram)
-        gram_noise, floor = moments.deviation(*blocks[0]), ROW_FLOOR if plan.by_rows else FLOOR
-        active = ActiveSet(view, response, moments, plan.size, gram_noise, floor)
-        step_share = shares.middle / len(rounds)
-        released: ReleasedGradient | None = None
-        for count, block in zip(rounds, blocks, strict=True):
-            centering = CENTERING if response.centered else 0.0
-            gradient, norm = active.selection_gradient(step_share * centering)  # private, released
-            if plan.by_rows:
-                sensitivity, share = norm * plan.row_length, shares.selection / len(rounds)
-                noisy = moments.release(gradient, sensitivity, share)  # released
-                fresh = ReleasedGradient(noisy, moments.deviation(sensitivity, share))
-                released = fresh.after(released, active.features, count)
-                # The same odds as below where the largest of d Gaussians competes.
-                ahead = plan.prior * released.noise / math.sqrt(2 * log_d)
-                heights = np.linalg.norm(released.values, axis=1) + ahead
-                features = heaviest(heights, active.features, count)
-            else:
-                # A public head start moves no score between neighbors.
-                scores = np.linalg.norm(gradient, axis=1) + plan.prior * noise * norm  # private
-                features = curator.select_many(  # released
-                    scores, norm, count, excluded=active.features, name="features"
-                )
-            active.add(features, *block)
+        Where records are too few for more than the mean of a number, that is the model.
+        """
+        plan, moments = self._plan(curator.public), Moments(curator)
+        noise = Noise.of(plan, moments, data.n_features)
+        response = _response(loss, data, moments, plan.shares, noise.of_selections)
+        shares = plan.shares.more(response.unused)
+        # Ranks of classes may be right where probabilities are not, so classes are never hopeless.
+        number = response if isinstance(response, NumberResponse) and plan.takes_all else None
+        if number is not None and number.hopeless(noise.whole):
+            left = shares.bounds + shares.histograms + shares.gram + shares.middle + shares.fit
+            weights = np.zeros((data.n_columns, loss.n_outputs))
+            weights[-1] = number.constant(left)  # released
+            return Solution(weights.reshape(curator.public.weights_shape))
+        view, shapes, shares = _looked_at(plan, data, response, moments, shares, noise.whole)
+        rounds = plan.rounds(response.n_records, response.curvature, noise.whole)
+        gram = plan.gram_budget(moments, shares.gram, rounds, shapes, response.n_records)
+        floor = ROW_FLOOR if plan.by_rows else FLOOR
+        capacity = shapes.most_columns(plan.size)
+        active = ActiveSet(view, response, moments, gram, shapes, capacity, floor)
+        share = shares.selection / len(rounds)
+        chooser = Chooser(plan, curator, share, noise.of_selection, data.n_features)
+        middle = shares.middle / len(rounds)
+        centering = CENTERING if response.centered and not plan.takes_all else 0.0
+        n_steps = N_WARM_STEPS if plan.takes_all else 1
+        for count in rounds:
+            features = chooser.choose(active, count, middle * centering)
+            active.add(features)
             if plan.model is not None:
                 model = _restricted(plan.model, active.features, data, view.unit_map)
                 active.weights[-count:] = model[features]
-            active.step(step_share, shares.middle, centering)
+            for _ in range(n_steps):
+                active.step(middle / n_steps, shares.middle, centering)
 
-        n_steps, n_averaged = N_STEPS, N_AVERAGED
-        if plan.by_rows:
-            n_steps, n_averaged = N_ROW_STEPS, N_ROW_AVERAGED
-        average, left = active.settle(n_steps, n_averaged, shares.fit)
+        average, left = active.settle(*plan_steps(plan, shapes), shares.fit + gram.left)
+        order = np.arange(len(active.features))
         if plan.model is not None:
             model = _restricted(plan.model, active.features, data, view.unit_map)
             average = active.pulled(average, model[active.rows], left)
-        weights = np.zeros((data.n_columns, loss.n_outputs))
-        weights[active.rows] = average
-        shape = curator.public.weights_shape
-        if plan.by_rows:
-            recoded = _recoded(weights, data, view.unit_map, data.unit_map)
-            return Solution(recoded.reshape(shape))
-        return Solution(weights.reshape(shape), view.bounds, active.path(average))
+        if plan.takes_all:
+            average, order = active.pruned(average, left, plan.size)
+        if response.calibrated:
+            shift = response.shift(partial(active.residual_sum, average), shares.calibration)
+            average[: active.first] += shift
+        return _solution(plan, data, view, active, average, order)
 
     def _plan(self, public: PublicFacts) -> Plan:
         return Plan.of(public, self.n_nonzero or public.n_nonzero)
+
+
+@dataclass(frozen=True)
+class Noise:
+    """How loud noise is where a record adds at most 1. Public."""
+
+    whole: float
+    """Of a sum that had the whole budget."""
+    of_selection: float
+    """Of one selection."""
+    of_selections: float
+    """Of all of them, if one sum had their budget and the largest of d were looked for."""
+
+    @classmethod
+    def of(cls, plan: Plan, moments: Moments, n_features: int) -> "Noise":
+        """As the budget has it; where nothing is chosen, the steps stand for selections."""
+        share = plan.shares.selection or plan.shares.fit
+        one = moments.deviation(1.0, share) * math.sqrt(plan.size)
+        return cls(moments.deviation(1.0, 1.0), one, one * math.log(max(n_features, 3)))
+
+
+def _looked_at(
+    plan: Plan, data: Dataset, response: Response, moments: Moments, shares: Shares, noise: float
+) -> tuple[Dataset, Shapes, Shares]:
+    """The records in tighter bounds, the columns of every feature, and what is left to spend."""
+    n, straight = response.n_records, Shapes.straight(data.n_features)
+    if plan.by_rows:
+        return data.declared_units(), straight, shares.more(shares.histograms)
+    view, unused = tightened(data, moments, n, shares.bounds)
+    shares = shares.more(unused)
+    if not plan.bends:
+        return view, straight, shares.more(shares.histograms)
+    room = plan.room(n, response.bend_curvature, noise)
+    shapes, unused = shaped(view, moments, n, shares.histograms, room)
+    return view, shapes, shares.more(unused)
+
+
+def _solution(
+    plan: Plan,
+    data: Dataset,
+    view: Dataset,
+    active: ActiveSet,
+    average: np.ndarray,
+    order: np.ndarray,
+) -> Solution:
+    """What the weights of the chosen columns say, in the coordinates of solutions."""
+    first, shapes = active.first, active.shapes
+    factor, offset = active.back
+    average = factor * average
+    average[:first] += offset
+    slopes, constant, bends = straightened(shapes, active.features, average[first:])
+    weights = np.zeros((data.n_columns, average.shape[1]))
+    weights[active.features] = slopes
+    if data.intercept:
+        weights[-1] = average[0] + constant
+    shape = (data.n_columns,) if average.shape[1] == 1 else weights.shape
+    if plan.by_rows:
+        return Solution(_recoded(weights, data, view.unit_map, data.unit_map).reshape(shape))
+    nearest = active.nearest(average, order)
+    path = path_of(shapes, active.features, order, nearest, first)
+    return Solution(weights.reshape(shape), view.bounds, path, bends=bends)
+
+
+def _response(
+    loss: Loss, data: Dataset, moments: Moments, shares: Shares, selection_noise: float
+) -> Response:
+    """Release what is needed to start; numbers have no calibration but a range to be found."""
+    if loss.n_classes is None:
+        return NumberResponse(
+            loss, data, moments, shares.counts, shares.calibration, selection_noise
+        )
+    if loss.n_outputs == 1:
+        return TwoClassResponse(loss, data, moments, shares.counts)
+    return ManyClassResponse(loss, data, moments, shares.counts, loss.n_classes)
+
+
+def plan_steps(plan: Plan, shapes: Shapes) -> tuple[int, int]:
+    """Steps of the fit, and how many of the last ones are averaged."""
+    if plan.by_rows:
+        return N_ROW_STEPS, N_ROW_AVERAGED
+    return (N_BENT_STEPS, N_BENT_STEPS) if shapes.n_waves else (N_STEPS, N_AVERAGED)
 
 
 def _restricted(model: np.ndarray, features: np.ndarray, data: Dataset, new: UnitMap) -> np.ndarray:

@@ -134,13 +134,26 @@ def no_features(block: Dataset) -> ColumnSubset:
 
 @dataclass(frozen=True, eq=False)
 class Widen:
-    """Take in the columns of more features."""
+    """Take in the columns of more features, which are straight."""
 
     features: np.ndarray
 
     def __call__(self, block: Dataset, columns: ColumnSubset) -> ColumnSubset:
         """The new ones last."""
         return ColumnSubset.of(block, self.features, columns)
+
+
+@dataclass(frozen=True, eq=False)
+class WidenShapes:
+    """Take in the columns of more features, of which some bend."""
+
+    features: np.ndarray
+    knots: np.ndarray
+    basis: np.ndarray
+
+    def __call__(self, block: Dataset, columns: ColumnSubset) -> ColumnSubset:
+        """The new ones last."""
+        return ColumnSubset.with_hats(block, self.features, self.knots, self.basis, columns)
 
 
 @dataclass(frozen=True)
@@ -194,6 +207,21 @@ class SelectionGradient:
         """Sums over the block's records."""
         residuals = chosen.residuals(self.record_loss, self.weights)
         return block.rmatvec(self.record_loss.clipped(residuals, self.norm))[: block.n_features]
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualSum:
+    """Sum of the residuals, clipped to a norm: by how much predictions are too large in all."""
+
+    record_loss: RecordLoss
+    weights: np.ndarray
+    norm: float
+
+    def __call__(self, block: Whitened) -> np.ndarray:
+        """One sum per output over the block's records."""
+        residuals = block.residuals(self.record_loss, self.weights)
+        clipped = self.record_loss.clipped(residuals, self.norm)
+        return column_sums(weighed(clipped, block.columns.weights))
 
 
 @dataclass(frozen=True, eq=False)

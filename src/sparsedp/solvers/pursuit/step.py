@@ -6,22 +6,28 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from sparsedp.data.dataset import Dataset
-from sparsedp.privacy import Sensitivity
+from sparsedp.solvers.pursuit.columns.cells import Hats, WaveGradient
+from sparsedp.solvers.pursuit.columns.gram import GramBudget
+from sparsedp.solvers.pursuit.columns.shapes import Shapes
+from sparsedp.solvers.pursuit.exact import newton
 from sparsedp.solvers.pursuit.moments import Moments
+from sparsedp.solvers.pursuit.prune import Elimination
 from sparsedp.solvers.pursuit.records import (
-    GramColumns,
+    ResidualSum,
     SelectionGradient,
     StepSums,
     Whiten,
     Widen,
+    WidenShapes,
     no_features,
-    targets_of,
 )
-from sparsedp.solvers.pursuit.response import Response
-from sparsedp.solvers.solver import SolutionPath
+from sparsedp.solvers.pursuit.targets.response import Response
 
 LONGEST_STEP = 2.0
 """In whitened coordinates: no step changes margins by more than this, root mean square."""
+
+N_EXACT_STEPS = 30
+"""Where there is no noise."""
 
 CURVATURE_SHARE = 0.03
 """Part of a step's budget that finds out how long it should be."""
@@ -36,10 +42,12 @@ class ActiveSet:
         Private; an intercept is the first column of the set.
     response : Response
     moments : Moments
+    gram : GramBudget
+        Pays for the Gram matrix.
+    shapes : Shapes
+        The columns of every feature.
     capacity : int
-        Features that will be added.
-    gram_noise : float
-        Standard deviation of the noise in the entries of the Gram matrix.
+        Columns that there may be at most, without the constant one.
     floor : float
         Eigenvalues of the Gram matrix are raised to this multiple of what noise alone makes.
     """
@@ -49,22 +57,25 @@ class ActiveSet:
         data: Dataset,
         response: Response,
         moments: Moments,
+        gram: GramBudget,
+        shapes: Shapes,
         capacity: int,
-        gram_noise: float,
         floor: float,
     ) -> None:
         self._data, self._response, self._moments = data, response, moments
-        self._gram_noise, self._floor = gram_noise, floor
-        self._first = int(data.intercept)
-        size = capacity + self._first
-        self._gram = np.zeros((size, size))
-        self._gram[: self._first, : self._first] = response.n_records
+        self._budget, self.shapes, self._floor = gram, shapes, floor
+        self._capacity = capacity + int(data.intercept)
+        self.first = int(data.intercept)
+        self._gram = np.full((self.first, self.first), response.n_records)
+        self._squares = float(self.first)
         self.features = np.zeros(0, dtype=np.intp)
-        self.weights = np.zeros((self._first, response.intercept.size))
+        self.weights = np.zeros((self.first, response.intercept.size))
         self.weights[:] = response.intercept
-        self._targets = data.derive(targets_of)  # private
+        self._targets = response.targets  # private
         self._columns = data.derive(no_features)  # private
-        self._change_coordinates(np.eye(self._first), np.eye(self._first))
+        bent = shapes.bent
+        self._hats = data.derive(Hats(bent, shapes.knots[bent])) if len(bent) else None  # private
+        self._change_coordinates(np.eye(self.first), np.eye(self.first))
 
     def selection_gradient(self, share: float) -> tuple[np.ndarray, float]:
         """Gradient over all features (private), and what one record moves an entry by at most.
@@ -76,51 +87,119 @@ class ActiveSet:
         gradient = SelectionGradient(response.record_loss, weights, norm)
         return self._data.total(gradient, self._whitened), norm
 
+    def scores(self, gradient: np.ndarray, norm: float) -> np.ndarray:
+        """How steep each feature's gradient is, along its steepest column; private.
+
+        One record moves no column's gradient by more than the norm, and so no maximum over them.
+        """
+        scores = np.linalg.norm(gradient, axis=1)
+        if self._hats is not None:
+            weights = self._unwhitening @ self.weights
+            waves = WaveGradient(self._response.record_loss, weights, norm, self.shapes.heights)
+            steep = self._data.total(waves, self._whitened, self._hats)  # private
+            steepest = np.linalg.norm(steep, axis=2).max(axis=1)
+            bent = self.shapes.bent
+            scores[bent] = np.maximum(scores[bent], steepest)
+        return scores
+
     @property
     def rows(self) -> np.ndarray:
-        """Where the weights belong in a full vector of weights, the intercept last."""
-        return np.concatenate([np.full(self._first, self._data.n_features), self.features])
+        """Where weights belong in a full vector of them, the intercept last; no feature bends."""
+        return np.concatenate([np.full(self.first, self._data.n_features), self.features])
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Columns of every chosen feature."""
+        return np.array([len(self.shapes.limits(j)) for j in self.features.tolist()], dtype=np.intp)
+
+    @property
+    def back(self) -> tuple[float, float]:
+        """Factor and offset that carry margins to those of the targets as they were."""
+        return self._response.back
 
     @property
     def constant(self) -> np.ndarray:
         """Margins of a record at the center of the coordinates."""
-        return self.weights[: self._first].sum(axis=0)
+        return self.weights[: self.first].sum(axis=0)
 
-    def path(self, weights: np.ndarray) -> SolutionPath:
+    def pruned(
+        self, weights: np.ndarray, noise: np.ndarray, most: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Leave out features that noise explains, and more until there are at most so many.
+
+        Parameters
+        ----------
+        weights : ndarray
+        noise : ndarray
+            What is left of it in every whitened coordinate, as `settle` says.
+        most : int
+
+        Returns
+        -------
+        weights : ndarray
+            Zero for the features that are left out; those of the others make up for them.
+        order : ndarray
+            Positions of the features that stay, the one that matters most first.
+        """
+        metric, first = self._metric, self.first
+        inner = metric[first:, first:]
+        if first:
+            inner = inner - np.outer(metric[0, 1:], metric[0, 1:]) / metric[0, 0]
+        found = Elimination.of(inner, weights[first:], self.sizes)
+        size = found.kept(float(np.mean(np.square(noise))), weights.shape[1], most)
+        order = found.order[:size]
+        return self._refitted(self.nearest(weights, found.order)[size - 1], order), order
+
+    def _columns_of(self, order: np.ndarray) -> np.ndarray:
+        """Numbers of the columns of some features, after that of the constant."""
+        ends = self.first + np.cumsum(self.sizes)
+        found = [np.arange(ends[j] - self.sizes[j], ends[j]) for j in order]
+        return np.concatenate([np.arange(self.first), *found])
+
+    def nearest(self, weights: np.ndarray, order: np.ndarray) -> np.ndarray:
         """The models with fewer features that come closest to ``weights``, from releases alone.
 
-        For the first i features: the weights whose margins differ least from those of the full
-        model, root mean square, as the noisy Gram matrix measures it.
+        For the first i features of the order: the weights whose margins differ least from those of
+        the full model, root mean square, as the noisy Gram matrix measures it; of shape (k,
+        columns, outputs), zero for the others.
         """
+        places = self._columns_of(order)
         # With the metric R R', the nearest weights are a sum of one term for each column taken in:
         # leading blocks of a triangular inverse are the inverses of leading blocks.
-        root = np.linalg.cholesky(self._metric)
+        root = np.linalg.cholesky(self._metric[np.ix_(places, places)])
         inverse = np.asarray(solve_triangular(root, np.eye(len(root)), lower=True))
-        terms = inverse[:, :, None] * (root.T @ weights)[:, None, :]
-        nearest = np.cumsum(terms, axis=0)[self._first :]
-        entered, intercepts = nearest[:, self._first :], nearest[:, : self._first].sum(axis=1)
-        return SolutionPath(self.features, entered, intercepts)
+        terms = inverse[:, :, None] * (root.T @ weights[places])[:, None, :]
+        last = self.first + np.cumsum(self.sizes[order]) - 1
+        found = np.zeros((len(order), *weights.shape))
+        found[:, places] = np.cumsum(terms, axis=0)[last]
+        return found
 
-    def add(self, features: np.ndarray, sensitivity: Sensitivity, share: float) -> None:
+    def add(self, features: np.ndarray) -> None:
         """Take in features (released or public) and release their part of the Gram matrix."""
-        old, new = len(self.weights), len(self.weights) + len(features)
+        limits = np.concatenate([self.shapes.limits(j) for j in features])
+        old, new = len(self.weights), len(self.weights) + len(limits)
         self.features = np.concatenate([self.features, features])
-        nothing_yet = np.zeros((len(features), self.weights.shape[1]))
+        nothing_yet = np.zeros((len(limits), self.weights.shape[1]))
         self.weights = np.concatenate([self.weights, nothing_yet])
-        self._columns = self._data.derive(Widen(features), self._columns)  # private
-        products = self._columns.total(GramColumns(old))  # private
+        widen = Widen(features)
+        if self._hats is not None:
+            knots, basis = self.shapes.knots[features], self.shapes.basis(self.features)
+            widen = WidenShapes(features, knots, basis)
+        self._columns = self._data.derive(widen, self._columns)  # private
+        block = self._budget.block(self._columns, old, self._squares, limits)  # released
+        self._squares += float(np.sum(limits**2))
+        self._gram = np.pad(self._gram, ((0, len(limits)), (0, len(limits))))
         upper = np.arange(new)[:, None] <= np.arange(old, new)
         rows, columns = np.nonzero(upper)
-        noisy = self._moments.release(products[upper], sensitivity, share)  # released
-        self._gram[rows, columns + old] = noisy
-        self._gram[columns + old, rows] = noisy
+        self._gram[rows, columns + old] = block[upper]
+        self._gram[columns + old, rows] = block[upper]
         self._whiten()
 
     def _whiten(self) -> None:
         """Change to coordinates in which the noisy Gram matrix is the identity."""
         size, n = len(self.weights), self._response.n_records
-        values, vectors = np.linalg.eigh(self._gram[:size, :size] / n)
-        noise = self._gram_noise * math.sqrt(size) / n
+        values, vectors = np.linalg.eigh(self._gram / n)
+        noise = self._budget.noise * math.sqrt(size) / n
         # Directions that the noise of the Gram matrix drowns are not stretched further.
         raised = np.maximum(values, max(self._floor * noise, 1e-4))
         self._metric = vectors * raised @ vectors.T
@@ -153,6 +232,9 @@ class ActiveSet:
         noise : ndarray of shape (size,)
             What is left of the noise in it: standard deviation of every whitened coordinate.
         """
+        if self._moments.curator.noiseless:
+            everything = np.ones(len(self.weights), dtype=bool)
+            return self._descended(self.weights, N_EXACT_STEPS, everything), everything * 0.0
         iterates, variances = [], []
         for _ in range(n_steps):
             variances.append(self.step(share / n_steps, share) ** 2)
@@ -163,6 +245,26 @@ class ActiveSet:
         left = np.where(ages >= 0, self._lasting[:, None, None] ** np.maximum(ages, 0), 0.0)
         factors = np.square(left.mean(axis=1)).sum(axis=1)
         return average, np.sqrt(np.mean(variances) * factors)
+
+    def _refitted(self, weights: np.ndarray, order: np.ndarray) -> np.ndarray:
+        """Without noise: the best weights of these features alone; else the weights as they are."""
+        if not self._moments.curator.noiseless:
+            return weights
+        last = np.isin(np.arange(len(self.features)), order)
+        kept = np.concatenate([np.ones(self.first, dtype=bool), np.repeat(last, self.sizes)])
+        return self._descended(weights, N_EXACT_STEPS, kept)
+
+    def _descended(self, weights: np.ndarray, n_steps: int, kept: np.ndarray) -> np.ndarray:
+        """Exact steps, where nothing has to be protected."""
+        response = self._response
+        return newton(
+            self._columns, self._targets, response.loss, weights, response.n_records, n_steps, kept
+        )
+
+    def residual_sum(self, weights: np.ndarray, norm: float) -> np.ndarray:
+        """Sum of the residuals at these weights, each with at most this norm; private."""
+        sums = ResidualSum(self._response.record_loss, self._unwhitening @ weights, norm)
+        return self._whitened.total(sums)
 
     def pulled(self, weights: np.ndarray, model: np.ndarray, noise: np.ndarray) -> np.ndarray:
         """Pull weights toward those of a public model, as far as noise may explain the distance.
@@ -193,6 +295,10 @@ class ActiveSet:
             Standard deviation of the noise in the step, per whitened coordinate.
         """
         response, moments, n = self._response, self._moments, self._response.n_records
+        if moments.curator.noiseless:
+            everything = np.ones(len(self.weights), dtype=bool)
+            self.weights = self._descended(self.weights, 1, everything)
+            return 0.0
         size, unit_noise = len(self.weights), moments.deviation(1.0, phase)
         signal = n * response.curvature / (unit_noise * self._norm * math.sqrt(size))
         clip = clip_factor(signal) * self._norm * response.scale
@@ -201,7 +307,7 @@ class ActiveSet:
         gradient_share = share * (1 - CURVATURE_SHARE - centering)
         gradient = moments.release(exact, clip, gradient_share)  # released
         curvature = response.curvatures(
-            curvatures, share * CURVATURE_SHARE, unit_noise * len(self._gram)
+            curvatures, share * CURVATURE_SHARE, unit_noise * self._capacity
         )  # released
         step = gradient / (n * curvature)
         lengths = np.linalg.norm(step, axis=0)

@@ -1,0 +1,151 @@
+"""The Gram matrix of records in a ball about their mean: far less noise where records are close.
+
+In the box of d columns a record may be sqrt(d) long, but most are not nearly as far from their
+mean. Where all features are used at once, their means and mean square are released first; records
+are then shrunk to a ball about the means, and the Gram matrix is that of the shrunk ones. Proof:
+shapes.md.
+"""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sparsedp.data.columns.subset import ColumnSubset
+from sparsedp.data.records import Derived
+from sparsedp.data.sums import norms, products
+from sparsedp.data.sums.weighed import weighed
+from sparsedp.privacy import Neighbors
+from sparsedp.solvers.clipping import shortened
+from sparsedp.solvers.pursuit.columns.gram import BlockGram, block_gram, row_gram
+from sparsedp.solvers.pursuit.moments import Moments
+
+MEANS_SHARE = 1 / 3
+"""Of the share for the Gram matrix, for where the ball is."""
+
+SQUARE_WEIGHT = 0.3
+"""Of the sum of squares beside the sums, both over what they are at most."""
+
+LOUDEST = 0.25
+"""Means are of use if their noise, all squared, is below this part of the largest square."""
+
+RADIUS = 1.2
+"""Of the ball, over the root mean square distance of records from its center."""
+
+SHORTEST = 0.02
+"""The mean square distance is not believed to be less than this part of the largest."""
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Sums of the columns, and of the squares of all of them."""
+
+    weight: float
+    most: float
+    """No sum of squares is larger."""
+
+    def __call__(self, columns: ColumnSubset) -> np.ndarray:
+        """The sum of squares last, times the weight."""
+        values = dense(columns)
+        squares = norms.row_squares(values, np.ones(values.shape[1]))
+        squares = self.weight * np.minimum(squares, self.most)
+        table = np.concatenate([values, squares[:, None]], axis=1)
+        return products.column_sums(weighed(table, columns.weights))
+
+
+@dataclass(frozen=True, eq=False)
+class BallSums:
+    """Sums of records in a ball about a center, and of their products."""
+
+    center: np.ndarray
+    radius: float
+
+    def __call__(self, columns: ColumnSubset) -> np.ndarray:
+        """Of shape (1 + columns, columns): the sums first."""
+        values = dense(columns)
+        squares = norms.row_squares(values, np.ones(values.shape[1]), self.center)
+        values -= self.center
+        values *= shortened(np.sqrt(squares), self.radius)[:, None]
+        counted = weighed(values, columns.weights)
+        inner = products.gram(values, counted, columns.most_together)
+        return np.concatenate([products.column_sums(counted)[None], inner.rounded()])
+
+
+def dense(columns: ColumnSubset) -> np.ndarray:
+    """All columns but the constant one, each record by itself."""
+    size = columns.width
+    shown = np.concatenate([np.zeros((columns.constant, size)), np.eye(size)])
+    margins = columns.margins(shown)
+    return margins if columns.offset is None else margins - columns.offset[:, None]
+
+
+@dataclass
+class BallGram:
+    """Pays for means, and for the Gram matrix of records near them; all columns come at once.
+
+    Parameters
+    ----------
+    moments : Moments
+    share : float
+        Of the Gaussian budget.
+    n_records : float
+        Released.
+    neighbors : str
+    """
+
+    moments: Moments
+    share: float
+    n_records: float
+    neighbors: Neighbors
+    noise: float = field(default=0.0, init=False)
+    left: float = field(default=0.0, init=False)
+
+    def block(self, columns: Derived, n_old: int, old: float, new: np.ndarray) -> np.ndarray:
+        """Release the ball and the Gram matrix of the records in it; see `GramBudget`."""
+        d, n, share = len(new), self.n_records, self.share
+        most = float(np.sum(new**2))
+        weight = SQUARE_WEIGHT / math.sqrt(most)
+        # The sums move by the root of `most`, that of squares by `most`.
+        sensitivity = math.sqrt(most * (1 + SQUARE_WEIGHT**2))
+        deviation = self.moments.deviation(sensitivity, MEANS_SHARE * share) / n
+        box = block_gram(old, new)
+        if d * deviation**2 > LOUDEST * most:
+            return self._in_box(columns, n_old, old, new, share)
+        sums = columns.total(Sums(weight, most))  # private
+        means = self.moments.release(sums, sensitivity, MEANS_SHARE * share)  # released
+        center = np.clip(means[:-1] / n, -new, new)
+        center *= max(0.0, 1 - d * deviation**2 / max(float(center @ center), 1e-300))
+        error = d * deviation**2 if center.any() else 0.0
+        square = means[-1] / (weight * n) - float(center @ center)
+        square = min(max(square, SHORTEST * most) + error, most)
+        radius = RADIUS * math.sqrt(square)
+        ball, left = row_gram(radius, True), (1 - MEANS_SHARE) * share
+        if ball.under(self.neighbors) >= box.under(self.neighbors):
+            return self._in_box(columns, n_old, old, new, left)
+        self.noise = self.moments.deviation(ball, left)
+        exact = columns.total(BallSums(center, radius))  # private
+        upper = np.arange(d + 1)[:, None] <= np.arange(1, d + 1)
+        found = np.zeros((d + 1, d))
+        found[upper] = self.moments.release(exact[upper], ball, left)  # released
+        return _moved(found, center, n)
+
+    def _in_box(
+        self, columns: Derived, n_old: int, old: float, new: np.ndarray, share: float
+    ) -> np.ndarray:
+        """As if there were no ball: records may lie anywhere in the box."""
+        whole = BlockGram(self.moments, share, block_gram(old, new), self.neighbors)
+        self.noise = whole.noise
+        return whole.block(columns, n_old, old, new)
+
+
+def _moved(found: np.ndarray, center: np.ndarray, n_records: float) -> np.ndarray:
+    """Products about a center, the sums first, as products about zero: entries above the diagonal.
+
+    With z = c + q: sums of z are n c + those of q, and sums of z z' have the terms of both.
+    """
+    first, inner = found[0], np.triu(found[1:])
+    inner = inner + np.triu(inner, 1).T
+    moved = inner + np.outer(center, first) + np.outer(first, center)
+    moved += n_records * np.outer(center, center)
+    sums = first + n_records * center
+    return np.concatenate([sums[None], np.triu(moved)])

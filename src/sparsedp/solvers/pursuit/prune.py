@@ -1,0 +1,85 @@
+"""Which of the features to keep, from releases alone: those that noise does not explain.
+
+Backward elimination by what the noisy Gram matrix says: a feature costs the mean square by which
+margins change at least when it is left out and all others make up for it as well as they can.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+EVIDENCE = 1.0
+"""A feature stays if it changes margins by more than this times what noise alone does."""
+
+
+FEWEST_KEPT = 16
+"""So many stay without evidence: where noise is loud, many weak features rank records better than
+the few that stand out."""
+
+
+@dataclass(frozen=True)
+class Elimination:
+    """Features in the order in which they are worth keeping.
+
+    Parameters
+    ----------
+    order : ndarray of shape (d,)
+        Positions among the features; the first one is left out last.
+    costs : ndarray of shape (d,)
+        What it costs to leave out each of them, once all after it have been left out.
+    sizes : ndarray of shape (d,)
+        Columns of each.
+    """
+
+    order: np.ndarray
+    costs: np.ndarray
+    sizes: np.ndarray
+
+    @classmethod
+    def of(cls, metric: np.ndarray, weights: np.ndarray, sizes: np.ndarray) -> "Elimination":
+        """Leave out one after another, the cheapest first.
+
+        Parameters
+        ----------
+        metric : ndarray of shape (columns, columns)
+            Mean products of the columns, without what a constant explains; positive definite.
+        weights : ndarray of shape (columns, n_outputs)
+        sizes : ndarray of shape (d,)
+            Columns of each feature, one after another.
+        """
+        inverse, left = np.linalg.inv(metric), weights.copy()
+        ends = np.cumsum(sizes)
+        groups = [np.arange(end - size, end) for end, size in zip(ends, sizes, strict=True)]
+        remaining, order, costs = list(range(len(sizes))), [], []
+        while remaining:
+            drops = [_cost(inverse, left, groups[j]) for j in remaining]
+            cheapest = int(np.argmin(drops))
+            order.append(remaining.pop(cheapest))
+            costs.append(drops[cheapest])
+            gone = groups[order[-1]]
+            factor = np.linalg.solve(inverse[np.ix_(gone, gone)], inverse[gone]).T
+            left = left - factor @ left[gone]
+            inverse = inverse - factor @ inverse[gone]
+        positions = np.array(order[::-1], dtype=np.intp)
+        return cls(positions, np.array(costs[::-1]), sizes[positions])
+
+    def kept(self, noise: float, n_outputs: int, most: int) -> int:
+        """How many features to keep: at least one, and at most so many.
+
+        Parameters
+        ----------
+        noise : float
+            Mean square of what noise does along one column.
+        n_outputs : int
+        most : int
+        """
+        worth = self.costs > EVIDENCE * self.sizes * n_outputs * noise
+        found = int(np.flatnonzero(worth)[-1]) + 1 if worth.any() else 1
+        return min(max(found, FEWEST_KEPT), most, len(worth))
+
+
+def _cost(inverse: np.ndarray, weights: np.ndarray, group: np.ndarray) -> float:
+    some = weights[group]
+    if len(group) == 1:
+        return float(np.sum(some**2) / inverse[group[0], group[0]])
+    return float(np.sum(some * np.linalg.solve(inverse[np.ix_(group, group)], some)))

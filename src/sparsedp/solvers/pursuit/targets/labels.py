@@ -1,0 +1,169 @@
+"""Classes: base rates, curvatures, and probabilities that are right on average.
+
+All that the classes keep is released; what they compute from records is in records.py.
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from scipy.special import expit, log_ndtr, logit, softmax
+
+from sparsedp.data.dataset import Dataset
+from sparsedp.data.records import Derived
+from sparsedp.losses import Loss
+from sparsedp.privacy import Sensitivity
+from sparsedp.solvers.pursuit.moments import Moments
+from sparsedp.solvers.pursuit.records import ClassCounts, LabelLoss, targets_of
+from sparsedp.solvers.pursuit.targets.response import FEWEST, LEAST_CURVATURE, between
+
+ONE_HOT = Sensitivity(add_remove=1.0, replace_one=math.sqrt(2))
+"""Of counts by class: a record is in one, and a replaced one leaves it for another."""
+
+RAREST = 0.002
+"""Shares of classes are not believed to be smaller."""
+
+LONGEST_SHIFT = 2.0
+"""Of margins, toward the base rates."""
+
+
+class TwoClassResponse:
+    """Two classes, one output."""
+
+    scale = 1.0
+    centered, calibrated = False, True
+    unused, back = 0.0, (1.0, 0.0)
+
+    def __init__(self, loss: Loss, data: Dataset, moments: Moments, share: float) -> None:
+        self.loss, self.record_loss, self._moments = loss, LabelLoss(loss), moments
+        n = moments.curator.public.total_weight
+        self.targets: Derived = data.derive(targets_of)  # private
+        counts = self.targets.total(ClassCounts(2))  # private
+        if n is None:
+            one = ONE_HOT
+            counts = moments.release(counts, one, share)  # released
+        else:
+            one = Sensitivity(add_remove=1.0, replace_one=1.0)
+            ones = moments.release(counts[1:], one, share)[0]  # released
+            counts = np.array([n - ones, ones])
+        self.n_records = max(float(counts.sum()), 2 * FEWEST)
+        noise = moments.deviation(one, share) / self.n_records
+        self._rate = likely_share(counts[1] / self.n_records, noise)
+        self._intercept = data.intercept
+        self.intercept = np.array([logit(self._rate) if data.intercept else 0.0])
+        self.curvature = self._mean_curvature = self._rate * (1 - self._rate)
+        self.bend_curvature = self.curvature
+
+    def selection_norm(
+        self, chosen: Derived, weights: np.ndarray, constant: np.ndarray, share: float
+    ) -> float:
+        """Where residuals of a constant model end."""
+        return float(expit(abs(constant[0])))
+
+    def curvatures(self, sums: np.ndarray, share: float, unit_noise: float) -> float:
+        """Mean of p (1 - p), a number between 0 and 1/4 for every record."""
+        quarter = Sensitivity(add_remove=0.25, replace_one=0.25)
+        total = self._moments.release(sums, quarter, share)  # released
+        noise = self._moments.deviation(quarter, share) / self.n_records
+        news = total[0] / self.n_records - self._mean_curvature
+        self._mean_curvature += float(_trust(self._mean_curvature, noise) * news)
+        self._mean_curvature = between(LEAST_CURVATURE, self._mean_curvature, 0.25)
+        return self._mean_curvature
+
+    def shift(self, residual_sum: Callable[[float], np.ndarray], share: float) -> np.ndarray:
+        """From the mean prediction to the base rate, as far as noise lets both be seen."""
+        excess = self._moments.release(residual_sum(1.0), 1.0, share)  # released
+        if not self._intercept:
+            return np.zeros(1)
+        predicted = np.clip(self._rate + excess / self.n_records, RAREST, 1 - RAREST)
+        # Between the two rates a margin moves by their difference over a curvature in between.
+        curvature = np.sqrt(predicted * (1 - predicted) * self.curvature)
+        noise = self._moments.deviation(1.0, share) / (self.n_records * curvature)
+        away = np.clip(logit(self._rate) - logit(predicted), -LONGEST_SHIFT, LONGEST_SHIFT)
+        return believed(noise) * away
+
+
+class ManyClassResponse:
+    """More than two classes: one joint model, residuals are probabilities minus the label's."""
+
+    scale = 1.0
+    centered, calibrated = False, True
+    unused, back = 0.0, (1.0, 0.0)
+
+    def __init__(
+        self, loss: Loss, data: Dataset, moments: Moments, share: float, n_classes: int
+    ) -> None:
+        self.loss, self.record_loss, self._moments = loss, LabelLoss(loss), moments
+        n = moments.curator.public.total_weight
+        self.targets: Derived = data.derive(targets_of)  # private
+        counts = self.targets.total(ClassCounts(n_classes))  # private
+        counts = moments.release(counts, ONE_HOT, share)  # released
+        self.n_records = max(float(counts.sum()), n_classes * FEWEST) if n is None else float(n)
+        noise = moments.deviation(ONE_HOT, share) / self.n_records
+        p = np.array([likely_share(part, noise) for part in counts / self.n_records])
+        self._rates = p = p / p.sum()
+        self._intercept = data.intercept
+        self.intercept = np.log(p) - np.log(p).mean() if data.intercept else np.zeros(n_classes)
+        self._mean_curvatures = p * (1 - p)
+        self.curvature = self.bend_curvature = float(np.sum(p * (1 - p)) / (n_classes - 1))
+
+    def selection_norm(
+        self, chosen: Derived, weights: np.ndarray, constant: np.ndarray, share: float
+    ) -> float:
+        """The largest norm that residuals of a constant model have."""
+        p = softmax(constant)
+        return float(np.sqrt(np.sum(p**2) + 1 - 2 * p.min()))
+
+    def curvatures(self, sums: np.ndarray, share: float, unit_noise: float) -> np.ndarray:
+        """Twice the mean of p (1 - p) per class, which bounds the Hessian of any record."""
+        sensitivity = Sensitivity(add_remove=math.sqrt(4 / 27), replace_one=math.sqrt(8 / 27))
+        total = self._moments.release(sums, sensitivity, share)  # released
+        noise = self._moments.deviation(sensitivity, share) / self.n_records
+        news = total / self.n_records - self._mean_curvatures
+        moved = self._mean_curvatures + _trust(self._mean_curvatures, noise) * news
+        self._mean_curvatures = np.clip(moved, LEAST_CURVATURE / 2, 0.25)
+        return 2 * self._mean_curvatures
+
+    def shift(self, residual_sum: Callable[[float], np.ndarray], share: float) -> np.ndarray:
+        """From the mean predictions to the base rates, class by class."""
+        longest = math.sqrt(2)  # of probabilities minus a label's
+        excess = self._moments.release(residual_sum(longest), longest, share)  # released
+        if not self._intercept:
+            return np.zeros(len(excess))
+        predicted = np.clip(self._rates + excess / self.n_records, RAREST, 1 - RAREST)
+        curvatures = np.sqrt(predicted * (1 - predicted) * self._rates * (1 - self._rates))
+        noise = self._moments.deviation(longest, share) / (self.n_records * curvatures)
+        away = np.clip(np.log(self._rates / predicted), -LONGEST_SHIFT, LONGEST_SHIFT)
+        return believed(noise) * away
+
+
+def likely_share(seen: float, noise: float) -> float:
+    """Mean of what a share may be that noise of this deviation hides, all being equally likely.
+
+    Of a rare class a noisy count may be negative; the mean over the shares that may have led to it
+    is never absurd.
+    """
+    if noise == 0:
+        return between(RAREST, seen, 1 - RAREST)
+    if seen > 0.5:  # the tails of the normal law are exact below its mean only
+        return 1 - likely_share(1 - seen, noise)
+    low, high = (seen - RAREST) / noise, (seen - 1 + RAREST) / noise
+    above, below = log_ndtr(low), log_ndtr(high)
+    mass = above + math.log1p(-math.exp(below - above))
+    edges = [math.exp(-(z**2) / 2 - 0.5 * math.log(2 * math.pi) - mass) for z in (low, high)]
+    return between(RAREST, seen + noise * (edges[0] - edges[1]), 1 - RAREST)
+
+
+def believed(noise: np.ndarray) -> np.ndarray:
+    """How far to believe a shift with this noise: margins that are off are so by .7 or so."""
+    return 0.5 / (0.5 + noise**2)
+
+
+def _trust(curvature: float | np.ndarray, noise: float) -> float | np.ndarray:
+    """How far to believe a noisy curvature: all of it if noise is small against what it may move.
+
+    Between two looks a curvature moves by a third or so; a noisy one believed in full would make
+    some steps much too long.
+    """
+    spread = (curvature / 3) ** 2
+    return spread / (spread + noise**2)

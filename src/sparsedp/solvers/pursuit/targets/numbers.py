@@ -1,0 +1,139 @@
+"""Numbers: their range, their mean, and the spread that clips go by.
+
+All that is kept here is released; what is computed from records is in records.py.
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from sparsedp.data.dataset import Dataset
+from sparsedp.data.records import Derived
+from sparsedp.losses import Lipschitz, Loss
+from sparsedp.privacy import Sensitivity
+from sparsedp.solvers.pursuit.moments import Moments
+from sparsedp.solvers.pursuit.records import (
+    ClippedSums,
+    ConstantSquares,
+    NumberLoss,
+    total_target,
+)
+from sparsedp.solvers.pursuit.targets.response import FEWEST, LEAST_CURVATURE, between
+from sparsedp.solvers.pursuit.targets.span import TargetRange, narrowed
+from sparsedp.solvers.total import ONE_RECORD
+
+FEWEST_SIGNAL = 15.0
+"""With fewer records, over the noise of a sum, a model of features is worse than none."""
+
+BEND_SIGNAL = 0.05
+"""What curvature is to classes, in the rule for the number of columns with a numeric target."""
+
+
+class NumberResponse:
+    """A numeric target in [-1, 1]; residuals are clipped to a few times their spread.
+
+    The spread is released at every step, and may grow again: once it was taken too small, too
+    much would be clipped for good.
+    """
+
+    def __init__(
+        self,
+        loss: Loss,
+        data: Dataset,
+        moments: Moments,
+        share: float,
+        range_share: float,
+        selection_noise: float,
+    ) -> None:
+        self._moments, self.calibrated = moments, False
+        self.centered = data.intercept
+        n = moments.curator.public.total_weight
+        n_sums = 4 if n is None else 3
+        if n is None:
+            count = np.array([data.total_weight])  # private
+            count = moments.release(count, ONE_RECORD, share / n_sums)  # released
+            n = max(float(count[0]), 2 * FEWEST)
+        self.n_records = float(n)
+        found, self.unused = TargetRange(), range_share
+        if data.intercept:  # without one a target cannot be moved
+            found, self.unused = narrowed(loss, data, moments, self.n_records, range_share)
+        self.back = found.back(loss)
+        self.loss = loss = found.of(loss)
+        targets = data.derive(found)  # private
+        self.targets: Derived = targets
+        # Without an intercept the best constant is zero, but asking all the same keeps one rule.
+        total = targets.total(total_target)  # private
+        total = moments.release(total, 1.0, share / n_sums)  # released
+        self._total, self._total_share, self._movable = total, share / n_sums, data.intercept
+        self.intercept = loss.link(total / n) if data.intercept else np.zeros(1)
+        # Targets lie in [-1, 1], and so does the mean that the constant stands for.
+        self._largest = 1 + abs(float(loss.mean(self.intercept)[0]))
+        if isinstance(loss, Lipschitz):
+            self._largest = min(self._largest, loss.lipschitz)
+        constant = float(self.intercept[0])
+        curvature = float(loss.curvature(self.intercept, loss.mean(self.intercept))[0])
+        self.curvature = max(curvature, LEAST_CURVATURE)
+        self.bend_curvature = BEND_SIGNAL
+        share -= (n_sums - 2) * share / n_sums
+        sensitivity = Sensitivity(add_remove=self._largest**2, replace_one=self._largest**2)
+        squares = targets.total(ConstantSquares(loss, constant, self._largest))  # private
+        noisy = moments.release(squares, sensitivity, share)[0]  # released
+        variance = max(noisy + moments.deviation(sensitivity, share), 0.0) / n
+        self._multiple = between(0.7, 0.7 * math.sqrt(0.05 * n / max(selection_noise, 1e-300)), 2.5)
+        self._selection_clip = between(1e-3, self._multiple * math.sqrt(variance), self._largest)
+        self._offset = 0.0
+        self.scale = self._largest
+
+    def hopeless(self, noise: float) -> bool:
+        """Whether a mean is all that the budget can pay for.
+
+        ``noise`` is that of a sum with the whole budget, where a record adds at most 1.
+        """
+        return self._movable and self.n_records < FEWEST_SIGNAL * noise
+
+    def constant(self, share: float) -> np.ndarray:
+        """The best constant margins, for one more look at the sum of the targets."""
+        again = self._moments.release(self.targets.total(total_target), 1.0, share)  # released
+        both = self._total * self._total_share + again * share
+        mean = both / (self._total_share + share) / self.n_records
+        factor, offset = self.back
+        return factor * self.loss.link(mean) + offset
+
+    @property
+    def record_loss(self) -> NumberLoss:
+        """With the scale and offset of now."""
+        return NumberLoss(self.loss, self.scale, self._offset)
+
+    def selection_norm(
+        self, chosen: Derived, weights: np.ndarray, constant: np.ndarray, share: float
+    ) -> float:
+        """Near the spread of the residuals, about an offset that makes clipped ones sum up to zero.
+
+        Close to the sign of the residuals where noise is loud: for Gaussian residuals that doubles
+        the signal. A skewed target then needs the offset.
+        """
+        clip = self._selection_clip
+        if self.centered:
+            # A record adds (a, 1) with |a| < 1 or (1, 0) or (-1, 0); replaced, (-1, 0) becomes
+            # (1, 1) at worst.
+            sensitivity = Sensitivity(add_remove=math.sqrt(2), replace_one=math.sqrt(5))
+            sums = chosen.total(ClippedSums(self.record_loss, weights, clip))  # private
+            shift, weight = self._moments.release(sums, sensitivity, share)  # released
+            shift /= max(weight, 0.1 * self.n_records)
+            self._offset += float(np.clip(shift, -1, 1)) * clip
+        return clip
+
+    def shift(self, residual_sum: Callable[[float], np.ndarray], share: float) -> np.ndarray:
+        """None: the steps have the intercept right."""
+        return np.zeros(1)
+
+    def curvatures(self, sums: np.ndarray, share: float, unit_noise: float) -> float:
+        """That of the constant model; what is released is the spread of the residuals."""
+        sensitivity = Sensitivity(add_remove=self.scale**2, replace_one=self.scale**2)
+        noisy = max(float(self._moments.release(sums, sensitivity, share)[0]), 0.0)  # released
+        spread = math.sqrt((noisy + self._moments.deviation(sensitivity, share)) / self.n_records)
+        multiple = between(2.5, 2.5 * math.sqrt(0.05 * self.n_records / unit_noise), 10.0)
+        self.scale = between(self.scale / 2, multiple * spread, min(2 * self.scale, self._largest))
+        self._selection_clip = min(self._multiple * self.scale / multiple, self._largest)
+        return self.curvature

@@ -260,6 +260,22 @@ def test_public_model_is_left_where_noise_drowns_everything():
         assert np.mean([model.score(X, y) for model in models]) > score - 0.03
 
 
+def test_without_noise_nothing_of_a_public_model_is_left():
+    """A feature in the middle of its bounds has no weight in either: 0 / 0 is no distance."""
+    random = np.random.default_rng(0)
+    X = random.uniform(size=(600, 3))
+    X[:, 1] = 0.5
+    y = (4 * X[:, 0] + random.logistic(size=600) > 2).astype(int)
+
+    def exact(n: int, start=None):
+        how = {"delta": 1e-5, "bounds": (0.0, 1.0), "classes": [0, 1], "shapes": "linear"}
+        model = SparseLogisticRegression(epsilon=np.inf, initial_model=start, **how)
+        return model.fit(X[:n], y[:n])
+
+    plain, started = exact(600), exact(600, exact(60))
+    np.testing.assert_allclose(started.coef_, plain.coef_, atol=1e-6)
+
+
 def test_wrong_public_model_is_forgotten_where_noise_is_small():
     X, y = table(n=6000)
     wrong = fit_public_model(X[:300], y[:300], bounds=limits())

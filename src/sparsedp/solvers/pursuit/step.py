@@ -270,8 +270,11 @@ class ActiveSet:
         """Pull weights toward those of a public model, as far as noise may explain the distance.
 
         In whitened coordinates and units of their noise a squared distance is that without noise
-        plus one for each coordinate: what is left without these is the part that counts.
+        plus one for each coordinate: what is left without these is the part that counts. Without
+        noise that is all of it.
         """
+        if not noise.any():
+            return weights
         away = weights - model
         square = float(np.sum(np.square((self._unwhitening @ away) / noise[:, None])))
         return model + away * max(0.0, 1 - away.size / max(square, 1e-300))

@@ -207,6 +207,22 @@ def test_rows_of_bounded_norm(task):
     assert [event["name"] for event in model.privacy_.events] == ["moments"]
 
 
+@pytest.mark.parametrize("k", [4, 30])
+def test_rows_of_bounded_norm_without_noise(k):
+    """Two gradients without noise have no precision to be averaged by: the later one counts."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(500, 30)) / 6
+    y = (4 * X[:, 0] - 4 * X[:, 7] + random.logistic(size=500) > 0).astype(int)
+    model = SparseLogisticRegression(
+        epsilon=np.inf,
+        delta=1e-5,
+        bounds=Bounds(lower=-1.0, upper=1.0, row_norm=1.0),
+        classes=[0, 1],
+        n_nonzero=k,
+    ).fit(X, y)
+    assert {0, 7} <= set(np.flatnonzero(model.coef_[0]))
+
+
 @pytest.mark.parametrize("k", [1, 5, 12])
 @pytest.mark.parametrize("intercept", [True, False])
 def test_any_number_of_features(k, intercept):

@@ -28,9 +28,10 @@ class ReleasedGradient:
         Each is weighted by its precision; what the steps between them changed counts as noise of
         the older one. That change is estimated on the features that matter here, the ``2 * count``
         heaviest of the average that takes no change for granted: its noise is independent of that
-        of the difference, so noise alone does not make them look changed.
+        of the difference, so noise alone does not make them look changed. What has no noise is at
+        the current weights.
         """
-        if older is None:
+        if older is None or self.noise == 0:
             return self
         old, new = older.noise**2, self.noise**2
         difference = self.values - older.values

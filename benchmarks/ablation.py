@@ -1,187 +1,105 @@
-"""What each part of Pursuit buys: scores of the fit without it, beside the whole.
+"""What each part of Pursuit buys: scores of the fit without it, less those of the whole.
 
-    python benchmarks/ablation.py --data DIR [--sets splice,a9a] [--epsilons 0.1,1] [--runs 10]
+    python -m benchmarks.ablation --data DIR [--sets kddcup99] [--epsilons 0.1,1] [--runs 5]
 
-Sets, splits and settings are those of benchmarks/pursuit.py. A variant replaces functions or
-constants of the solver while it runs, so the solver itself has no switches. Noise is calibrated as
-ever, but a variant may leave some of its budget unspent. Writes ablation.md beside this file when
-all sets are run.
+Sets and splits are those of benchmarks/rivals. A variant replaces settings of the estimator or
+constants of the solver while it runs, so the solver itself has no switches; noise is calibrated as
+ever, but a variant may leave some of its budget unspent. Prints a table in Markdown.
 """
 
 import argparse
 import math
-import multiprocessing
+import os
 import warnings
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
-from pursuit import REGRESSIONS, prepared, scores
+from benchmarks.rivals.methods import Request, ours
+from benchmarks.rivals.sets import split, table
+from sklearn.metrics import log_loss, r2_score, roc_auc_score
 
-from sparsedp.mechanisms import Curator
-from sparsedp.solvers.pursuit import bounds as pursuit_bounds
-from sparsedp.solvers.pursuit import plan as pursuit_plan
-from sparsedp.solvers.pursuit import pursuit
-from sparsedp.solvers.pursuit import response as pursuit_response
-from sparsedp.solvers.pursuit import step as pursuit_step
+from sparsedp.solvers.pursuit import prune
+from sparsedp.solvers.pursuit.columns import ball
+from sparsedp.solvers.pursuit.targets import labels, span
 
-SETS = ("splice", "synthetic", "mushrooms", "phishing", "california", "cpusmall", "abalone")
-EPSILONS = (0.1, 1.0)
-Active, Plan = pursuit_step.ActiveSet, pursuit_plan.Plan
-Logistic, Squared = pursuit_response.LogisticResponse, pursuit_response.SquaredResponse
+SETS = "kddcup99,synthetic,california_high,madelon"
+"""By their scores no constant was chosen."""
 
 
-def shares(**parts):
-    """Replace the shares of the budget; together 1 again."""
-    parts = vars(pursuit_plan.BOX) | parts
-    box = pursuit_plan.Shares(**parts).times(1 / sum(parts.values()))
-    return [(pursuit_plan, "BOX", box), (pursuit, "BOX", box)]
+def nothing(noise):
+    """No noisy shift is believed."""
+    return 0 * noise
 
 
-def without_constant(response):
-    """Start from zero instead of the best constant model."""
-    honest = response.__init__
-
-    def changed(self, *arguments):
-        honest(self, *arguments)
-        self.intercept = np.zeros_like(self.intercept)
-
-    return (response, "__init__", changed)
+def as_seen(seen, noise):
+    """A share as its noisy count has it."""
+    return min(max(seen, labels.RAREST), 1 - labels.RAREST)
 
 
-def from_the_ends_only(noisy, deviation, n_records, honest=pursuit_bounds._factors):
-    """No shells about the middle."""
-    noisy = noisy.copy()
-    noisy[:, 2] = 10 * n_records
-    return honest(noisy, deviation, n_records)
+def few(d):
+    """Features that were kept by default before."""
+    return {"n_nonzero": min(d, round(1.5 * math.sqrt(d)))}
 
 
-def not_whitened(self, honest=Active._whiten):
-    """Gradient steps whose length the largest eigenvalue of the noisy Gram matrix sets."""
-    honest(self)
-    size, n = len(self.weights), self._response.n_records
-    values = np.linalg.eigvalsh(self._gram[:size, :size] / n)
-    largest = max(float(values[-1]), 1e-4)
-    one = np.eye(size)
-    self._metric, self._norm = largest * one, math.sqrt(max(float(values.sum()), 1) / largest)
-    self._change_coordinates(one / math.sqrt(largest), one * math.sqrt(largest))
-
-
-def step_of_the_fit_only(self, share, phase, centering=0.0, honest=Active.step):
-    """Nothing moves between selections."""
-    return honest(self, share, phase, centering) if phase > 0.1 else 0.0
-
-
-def fixed_curvature(self, sums, share, unit_noise):
-    """That of the best constant model; spread of the residuals as at the start."""
-    return self.curvature
-
-
-NO_CURVATURE = [
-    (pursuit_step, "CURVATURE_SHARE", 0.0),
-    (Logistic, "curvatures", fixed_curvature),
-    (Squared, "curvatures", fixed_curvature),
-]
 VARIANTS = {
-    "all parts": [],
-    "no best constant to start from": [without_constant(Logistic), without_constant(Squared)],
-    "no tighter bounds": [
-        (pursuit, "tightened", lambda data, moments, n_records, share: (data, share))
-    ],
-    "bounds tighter from the ends only": [(pursuit_bounds, "_factors", from_the_ends_only)],
-    "one round of selection": [(Plan, "rounds", lambda self, *noise: [self.size])],
-    "one feature a round": [(Plan, "rounds", lambda self, *noise: [1] * self.size)],
-    "no whitening": [(Active, "_whiten", not_whitened)],
-    "no floor under the Gram matrix": [(pursuit, "FLOOR", 0.0)],
-    "no release of curvature or spread": NO_CURVATURE,
-    "curvature believed in full": [(pursuit_response, "_trust", lambda curvature, noise: 1.0)],
-    "no steps between selections": [
-        (Active, "step", step_of_the_fit_only),
-        *shares(middle=0.005),
-    ],
-    "no averaging": [(pursuit, "N_AVERAGED", 1)],
-    "half as many steps": [(pursuit, "N_STEPS", 4), (pursuit, "N_AVERAGED", 4)],
-    "twice as many steps": [(pursuit, "N_STEPS", 16), (pursuit, "N_AVERAGED", 16)],
-    "steps of any length": [(pursuit_step, "LONGEST_STEP", 1e9)],
-    "clip at 1 r.m.s. norm": [(pursuit_step, "clip_factor", lambda signal: 1.0)],
-    "clip at 1/4 r.m.s. norm": [(pursuit_step, "clip_factor", lambda signal: 0.25)],
-    "no residual clip in selection": [
-        (Logistic, "selection_norm", lambda self, *rest: 1.0),
-        (Squared, "selection_norm", lambda self, *rest: self._largest),
-    ],
+    "straight effects": (lambda d: {"shapes": "linear"}, []),
+    "1.5 sqrt(d) features, chosen": (few, []),
+    "16 or 1.5 sqrt(d), chosen": (
+        lambda d: {"n_nonzero": min(d, max(16, few(d)["n_nonzero"]))},
+        [],
+    ),
+    "Gram matrix of the whole box": (lambda d: {}, [(ball, "LOUDEST", 0.0)]),
+    "nothing left out": (lambda d: {}, [(prune, "EVIDENCE", -1.0)]),
+    "no shift to base rates": (lambda d: {}, [(labels, "believed", nothing)]),
+    "base rates as counted": (lambda d: {}, [(labels, "likely_share", as_seen)]),
+    "declared range of the target": (lambda d: {}, [(span, "LOUDEST", 0.0)]),
 }
 
 
-def score(cell, folder, runs):
-    """Scores of a variant on one set at one budget."""
-    name, epsilon, variant = cell
-    with ExitStack() as changes, warnings.catch_warnings():
+def scores(part, epsilon, run, cache, settings, patches):
+    """AUC or R2, and log loss over that of the base rate (nothing for numbers)."""
+    with ExitStack() as stack, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        changes.enter_context(patch.object(Curator, "close", lambda self: None))
-        for owner, attribute, value in VARIANTS[variant]:
-            changes.enter_context(patch.object(owner, attribute, value))
-        return cell, scores(name, prepared(name, folder), epsilon, runs)
-
-
-def page(found, sets, epsilons, runs):
-    """The table: means, and their mean difference from the whole over all sets."""
-    lines = [
-        "# What each part of Pursuit buys",
-        "",
-        f"Generated by `python benchmarks/ablation.py --data DIR` ({runs} runs each; the same "
-        "seeds, but a",
-        "change of the questions changes all noise). Mean AUC, R2 for "
-        + ", ".join(name for name in sets if name in REGRESSIONS)
-        + "; in brackets after the name",
-        "of a set the standard error of the first line. *AUC* and *R2* are mean differences from",
-        "the first line over the sets of a kind, with their standard errors.",
-        "",
-    ]
-    for epsilon in epsilons:
-        whole = {name: np.array(found[name, epsilon, "all parts"]) for name in sets}
-        heads = [f"{n} ({w.std(ddof=1) / math.sqrt(runs):.3f})" for n, w in whole.items()]
-        lines += [f"## epsilon = {epsilon:g}", ""]
-        lines += [f"| variant | {' | '.join(heads)} | AUC | R2 |", "|---" * (len(sets) + 3) + "|"]
-        for variant in VARIANTS:
-            here = {name: np.array(found[name, epsilon, variant]) for name in sets}
-            cells = [f"{values.mean():.3f}" for values in here.values()]
-            for kind in (
-                [name for name in sets if name not in REGRESSIONS],
-                [name for name in sets if name in REGRESSIONS],
-            ):
-                if not kind or variant == "all parts":
-                    cells.append("")
-                    continue
-                change = [np.mean(here[name] - whole[name]) for name in kind]
-                error = [np.var(here[n] - whole[n], ddof=1) / runs for n in kind]
-                spread = math.sqrt(sum(error)) / len(kind)
-                cells.append(f"{np.mean(change):+.4f} ({spread:.4f})")
-            lines.append(f"| {variant} | {' | '.join(cells)} |")
-        lines.append("")
-    return "\n".join(lines)
+        for module, name, value in patches:
+            stack.enter_context(patch.object(module, name, value))
+        found = ours(part, Request(epsilon, run, cache, settings))
+    if part.table.target_bounds is not None:
+        return r2_score(part.y_test, found.value), np.nan
+    p = np.clip(found.value, 1e-6, 1 - 1e-6)
+    null = log_loss(part.y_test, np.full(len(p), part.y.mean()))
+    return roc_auc_score(part.y_test, found.score), log_loss(part.y_test, p) / null
 
 
 def main():
-    """Run, print and write."""
+    """Run and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--sets", default=",".join(SETS))
-    parser.add_argument("--epsilons", default=",".join(map(str, EPSILONS)))
-    parser.add_argument("--runs", type=int, default=10)
-    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--sets", default=SETS)
+    parser.add_argument("--epsilons", default="0.1,1,8")
+    parser.add_argument("--runs", type=int, default=5)
     options = parser.parse_args()
-    sets = options.sets.split(",")
-    epsilons = [float(epsilon) for epsilon in options.epsilons.split(",")]
-    cells = [(name, epsilon, v) for name in sets for epsilon in epsilons for v in VARIANTS]
-    with multiprocessing.Pool(options.processes) as pool:
-        run = partial(score, folder=options.data, runs=options.runs)
-        found = dict(pool.imap_unordered(run, cells))
-    text = page(found, sets, epsilons, options.runs)
-    print(text)
-    if sets == list(SETS) and epsilons == list(EPSILONS):
-        Path(__file__).with_suffix(".md").write_text(text.rstrip() + "\n")
+    cache = Path(os.environ.get("RIVALS_CACHE", "build/rivals"))
+    names, epsilons = options.sets.split(","), [float(e) for e in options.epsilons.split(",")]
+    print("| set | epsilon | whole |" + "".join(f" {name} |" for name in VARIANTS))
+    print("|---|--:|--:|" + "--:|" * len(VARIANTS))
+    for name in names:
+        made = table(name, cache, options.data)
+        for epsilon in epsilons:
+            found = {variant: [] for variant in ("whole", *VARIANTS)}
+            for run in range(options.runs):
+                part = split(made, run)
+                d = part.X.shape[1]
+                found["whole"].append(scores(part, epsilon, run, cache, {}, []))
+                for variant, (settings, patches) in VARIANTS.items():
+                    found[variant].append(scores(part, epsilon, run, cache, settings(d), patches))
+            whole = np.array(found["whole"])
+            cells = [f"{whole[:, 0].mean():.3f} / {whole[:, 1].mean():.2f}"]
+            for variant in VARIANTS:
+                less = np.array(found[variant]) - whole
+                cells.append(f"{less[:, 0].mean():+.3f} / {less[:, 1].mean():+.2f}")
+            print(f"| {name} | {epsilon:g} | " + " | ".join(cells) + " |", flush=True)
 
 
 if __name__ == "__main__":

@@ -227,7 +227,7 @@ def test_schedule_follows_from_public_facts():
     assert names(start=(0, 1, 2)) == ["features", "moments"]
     assert names(shapes="additive") == ["features", "moments"]
     assert names(k=D, start=(0, 1)) == ["features", "moments"]
-    for changes in ({"row_norm": 3.0}, {"intercept": False}):
+    for changes in ({"row_norm": 3.0}, {"intercept": False}, {"start": (0, 1)}):
         with pytest.raises(ValueError, match="shapes='additive' needs an intercept"):
             names(shapes="additive", **changes)
         names(shapes="auto", **changes)

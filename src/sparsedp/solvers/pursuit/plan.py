@@ -151,18 +151,19 @@ class Plan:
         by_rows = public.row_norm is not None and (
             public.row_norm * math.sqrt(2 * N_ROW_ROUNDS * log_d) < gumbel
         )
-        bends = public.shapes != "linear" and public.intercept and public.row_norm is None
-        if public.shapes == "additive" and not bends:
+        able = public.intercept and public.row_norm is None and model is None
+        if public.shapes == "additive" and not able:
             raise ValueError(
-                "shapes='additive' needs an intercept, and features with bounds of their own: set "
-                "fit_intercept=True and declare no row_norm, or take shapes='linear'"
+                "shapes='additive' needs an intercept, features with bounds of their own and no "
+                "public model, which is linear: set fit_intercept=True and declare neither "
+                "row_norm nor initial_model, or take shapes='linear'"
             )
         return cls(
             size,
             d,
             model,
             size == d <= MOST_TOGETHER and not by_rows and model is None,
-            bends and model is None,
+            able and public.shapes != "linear",
             by_rows,
             public.intercept,
             public.row_norm,

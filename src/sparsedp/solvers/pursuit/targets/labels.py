@@ -23,6 +23,12 @@ ONE_HOT = Sensitivity(add_remove=1.0, replace_one=math.sqrt(2))
 RAREST = 0.002
 """Shares of classes are not believed to be smaller."""
 
+QUIET = 0.03
+"""Noise of a shift, in margins, up to which it is made longer."""
+
+LONGEST_FACTOR = 3.0
+"""By which a shift is longer than if all margins were alike."""
+
 LONGEST_SHIFT = 2.0
 """Of margins, toward the base rates."""
 
@@ -79,8 +85,12 @@ class TwoClassResponse:
         # Between the two rates a margin moves by their difference over a curvature in between.
         curvature = np.sqrt(predicted * (1 - predicted) * self.curvature)
         noise = self._moments.deviation(1.0, share) / (self.n_records * curvature)
-        away = np.clip(logit(self._rate) - logit(predicted), -LONGEST_SHIFT, LONGEST_SHIFT)
-        return believed(noise) * away
+        away = logit(self._rate) - logit(predicted)
+        # Margins that spread have less curvature on average than all would at the base rate: the
+        # mean moves by less, and a shift that noise hardly touches has to be longer.
+        longer = between(1.0, self.curvature / self._mean_curvature, LONGEST_FACTOR)
+        away *= longer ** (1 / (1 + np.square(noise / QUIET)))
+        return believed(noise) * np.clip(away, -LONGEST_SHIFT, LONGEST_SHIFT)
 
 
 class ManyClassResponse:

@@ -87,9 +87,10 @@ class TwoClassResponse:
         noise = self._moments.deviation(1.0, share) / (self.n_records * curvature)
         away = logit(self._rate) - logit(predicted)
         # Margins that spread have less curvature on average than all would at the base rate: the
-        # mean moves by less, and a shift that noise hardly touches has to be longer.
+        # mean moves by less, and a shift that noise hardly touches has to be longer; by the root,
+        # as on the way to a higher rate the curvature grows.
         longer = between(1.0, self.curvature / self._mean_curvature, LONGEST_FACTOR)
-        away *= longer ** (1 / (1 + np.square(noise / QUIET)))
+        away *= longer ** (0.5 / (1 + np.square(noise / QUIET)))
         return believed(noise) * np.clip(away, -LONGEST_SHIFT, LONGEST_SHIFT)
 
 

@@ -160,7 +160,7 @@ def solver_options() -> Decorator[Verb]:
         click.option(
             "--n-nonzero",
             type=click.IntRange(min=1),
-            help="Features to keep; by default 1.5 times the root of their number.",
+            help="Features to keep at most; by default what the solver finds right.",
         ),
         click.option(
             "--solver",

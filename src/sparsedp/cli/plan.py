@@ -175,7 +175,7 @@ def _lines(plan: "Parsed", releases: list[tuple[str, ...]]) -> list[str]:
         f"Budget    epsilon = {plan['epsilon']:g}, delta = {plan['delta']:g}, {plan['neighbors']}",
         f"Protects  {'each person with all rows' if plan['unit'] == 'person' else 'single rows'}",
         f"Solver    {plan['solver']}",
-        f"Features  {plan['n_features']}, of which a sparse solver keeps {plan['n_nonzero']}",
+        f"Features  {plan['n_features']}, of which a solver keeps at most {plan['n_nonzero']}",
         "Releases",
     ]
     for row, (first, *others) in zip(plan["releases"], releases, strict=True):

@@ -110,8 +110,6 @@ class Plan:
     ----------
     size : int
         Features of the model, at most.
-    n_features : int
-        Features of the data.
     model : ndarray of shape (n_columns, n_outputs) or None
         A public model in unit coordinates.
     takes_all : bool
@@ -126,7 +124,6 @@ class Plan:
     """
 
     size: int
-    n_features: int
     model: np.ndarray | None
     takes_all: bool
     bends: bool
@@ -160,7 +157,6 @@ class Plan:
             )
         return cls(
             size,
-            d,
             model,
             size == d <= MOST_TOGETHER and not by_rows and model is None,
             able and public.shapes != "linear",
@@ -235,7 +231,7 @@ class Plan:
         if self.takes_all and self.intercept:
             return BallGram(moments, share, n_records, self.neighbors)
         if self.takes_all:
-            limits = [shapes.limits(j) for j in range(self.n_features)]
+            limits = [shapes.limits(j) for j in range(self.size)]
             total = block_gram(first, np.concatenate(limits))
         elif not shapes.n_waves:
             total = straight_blocks(first, rounds)

@@ -52,20 +52,26 @@ needed, and the floor is as low as steps are stable with."""
 
 @dataclass(frozen=True)
 class Pursuit:
-    """Choose features privately in a few rounds and fit them; nothing needs tuning.
+    """Fit a sparse additive model, all features at once or chosen privately; nothing needs tuning.
 
     Parameters
     ----------
     n_nonzero : int or None
-        Features to choose; None takes the estimator's.
+        Features to keep at most; None takes the estimator's.
 
     Notes
     -----
+    Where all features may be kept, up to 320 of them, they are fitted at once, and those that noise
+    explains are left out afterwards, at no charge: right where many features matter a little. With
+    a smaller ``n_nonzero``, or more features, some are chosen in a few private rounds before they
+    are fitted: right where few matter.
+
     Declared bounds are tightened by private histograms where the data crowd at one end of them or
-    in the middle, and predictions clip to the tightened ones. Steps are Newton steps in coordinates
-    where a noisy Gram matrix of the chosen features is the identity, so there is no step size.
-    Where a row norm is declared and features are many, noise is added to the whole gradient instead
-    of choosing one by one.
+    in the middle, and predictions clip to the tightened ones. Effects of features that are not
+    declared to hold two values bend where released counts say that the budget carries it. Steps are
+    Newton steps in coordinates where a noisy Gram matrix of the features is the identity, so there
+    is no step size. Where a row norm is declared and features are many, noise is added to the whole
+    gradient instead of choosing one by one.
 
     A public model to start from, dense or sparse, gives its heaviest features a head start in every
     choice and lends the chosen ones their first weights; the final weights are pulled toward it as
@@ -73,7 +79,7 @@ class Pursuit:
     forgotten where it is large.
 
     A bad idea with fewer than about 2000 records at epsilon = 0.1, or with hundreds of features
-    where records times epsilon is below ten thousand: noise then chooses most of them.
+    where records times epsilon is below ten thousand: noise then decides most of the model.
 
     *Privacy.* Counts, histograms, Gram matrix, gradients and curvatures are sums over records with
     Gaussian noise; features are chosen by the exponential mechanism. All else is computed from

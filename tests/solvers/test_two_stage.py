@@ -8,7 +8,7 @@ from sparsedp.data.synthetic import sparse_glm
 from sparsedp.losses import Logistic, Squared
 from sparsedp.mechanisms import NoiselessCurator
 from sparsedp.privacy import PublicFacts
-from sparsedp.solvers import FrankWolfe, ObjectivePerturbation, TwoStage
+from sparsedp.solvers import FrankWolfe, ObjectivePerturbation, Pursuit, TwoStage
 from tests.cases import LOSSES, public_facts, random_table, taken_by
 from tests.solved import recorded
 
@@ -119,6 +119,8 @@ def test_impossible_settings():
     ):
         with pytest.raises(ValueError, match=message):
             TwoStage(**settings)
+    with pytest.raises(TypeError, match="must be an ObjectivePerturbation, got Pursuit"):
+        TwoStage(solver=Pursuit())  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="more than the 6 features"):
         TwoStage(n_nonzero=7).schedule(public)
     with pytest.raises(ValueError, match="more than the 40 records"):

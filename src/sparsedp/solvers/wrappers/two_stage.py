@@ -72,6 +72,11 @@ class TwoStage:
 
     def __post_init__(self) -> None:
         check_calibration(self.calibration)
+        if not isinstance(self.solver, ObjectivePerturbation):
+            raise TypeError(
+                "TwoStage's solver fits the features that were voted for and must be an "
+                f"ObjectivePerturbation, got {type(self.solver).__name__}"
+            )
         if self.n_nonzero is not None:
             check_positive_integer("n_nonzero", self.n_nonzero)
         check_positive_integer("n_blocks", self.n_blocks)

@@ -19,16 +19,12 @@ def straightened(
     weights : ndarray of shape (columns, n_outputs)
         Of the columns of these features, one after another.
     """
-    n_outputs = weights.shape[1]
-    slopes, constant = np.zeros((len(features), n_outputs)), np.zeros(n_outputs)
-    bends, start = [], 0
-    for i, feature in enumerate(features):
-        columns = shapes.columns(feature)
-        heights = columns @ weights[start : start + columns.shape[1]]
-        start += columns.shape[1]
-        if len(heights) == 1:
-            slopes[i] = heights[0]
-            continue
+    sizes = shapes.sizes(features)
+    starts = np.cumsum(sizes) - sizes
+    slopes, constant, bends = weights[starts], np.zeros(weights.shape[1]), []
+    for i in np.flatnonzero(shapes.bends[features]):
+        feature = features[i]
+        heights = shapes.columns(feature) @ weights[starts[i] : starts[i] + sizes[i]]
         slopes[i] = (heights[-1] - heights[0]) / 2
         middle = (heights[-1] + heights[0]) / 2
         constant += middle

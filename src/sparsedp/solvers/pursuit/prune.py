@@ -48,18 +48,23 @@ class Elimination:
             Columns of each feature, one after another.
         """
         inverse, left = np.linalg.inv(metric), weights.copy()
-        ends = np.cumsum(sizes)
-        groups = [np.arange(end - size, end) for end, size in zip(ends, sizes, strict=True)]
-        remaining, order, costs = list(range(len(sizes))), [], []
-        while remaining:
-            drops = [_cost(inverse, left, groups[j]) for j in remaining]
-            cheapest = int(np.argmin(drops))
-            order.append(remaining.pop(cheapest))
-            costs.append(drops[cheapest])
-            gone = groups[order[-1]]
-            factor = np.linalg.solve(inverse[np.ix_(gone, gone)], inverse[gone]).T
-            left = left - factor @ left[gone]
-            inverse = inverse - factor @ inverse[gone]
+        starts = np.cumsum(sizes) - sizes
+        # Those with the same number of columns are looked at together.
+        waiting = [np.flatnonzero(sizes == size) for size in np.unique(sizes)]
+        order, costs = [], []
+        for _ in range(len(sizes)):
+            drops = [_costs(inverse, left, starts[some], sizes[some[0]]) for some in waiting]
+            which = int(np.argmin([drop.min() for drop in drops]))
+            cheapest = int(np.argmin(drops[which]))
+            feature = int(waiting[which][cheapest])
+            order.append(feature)
+            costs.append(drops[which][cheapest])
+            waiting[which] = np.delete(waiting[which], cheapest)
+            waiting = [some for some in waiting if len(some)]
+            gone = slice(starts[feature], starts[feature] + sizes[feature])
+            factor = np.linalg.solve(inverse[gone, gone], inverse[gone]).T
+            left -= factor @ left[gone]
+            inverse -= factor @ inverse[gone]
         positions = np.array(order[::-1], dtype=np.intp)
         return cls(positions, np.array(costs[::-1]), sizes[positions])
 
@@ -78,8 +83,11 @@ class Elimination:
         return min(max(found, FEWEST_KEPT), most, len(worth))
 
 
-def _cost(inverse: np.ndarray, weights: np.ndarray, group: np.ndarray) -> float:
-    some = weights[group]
-    if len(group) == 1:
-        return float(np.sum(some**2) / inverse[group[0], group[0]])
-    return float(np.sum(some * np.linalg.solve(inverse[np.ix_(group, group)], some)))
+def _costs(inverse: np.ndarray, weights: np.ndarray, starts: np.ndarray, size: int) -> np.ndarray:
+    """What it costs to leave out features that have so many columns, from these starts on."""
+    columns = starts[:, None] + np.arange(size)
+    some = weights[columns]
+    if size == 1:
+        return np.square(some[:, 0]).sum(axis=1) / inverse[starts, starts]
+    blocks = inverse[columns[:, :, None], columns[:, None, :]]
+    return np.sum(some * np.linalg.solve(blocks, some), axis=(1, 2))

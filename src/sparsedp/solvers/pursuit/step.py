@@ -110,7 +110,7 @@ class ActiveSet:
     @property
     def sizes(self) -> np.ndarray:
         """Columns of every chosen feature."""
-        return np.array([len(self.shapes.limits(j)) for j in self.features.tolist()], dtype=np.intp)
+        return self.shapes.sizes(self.features)
 
     @property
     def back(self) -> tuple[float, float]:
@@ -152,8 +152,9 @@ class ActiveSet:
 
     def _columns_of(self, order: np.ndarray) -> np.ndarray:
         """Numbers of the columns of some features, after that of the constant."""
-        ends = self.first + np.cumsum(self.sizes)
-        found = [np.arange(ends[j] - self.sizes[j], ends[j]) for j in order]
+        sizes = self.sizes
+        ends = self.first + np.cumsum(sizes)
+        found = [np.arange(ends[j] - sizes[j], ends[j]) for j in order]
         return np.concatenate([np.arange(self.first), *found])
 
     def nearest(self, weights: np.ndarray, order: np.ndarray) -> np.ndarray:

@@ -59,10 +59,19 @@ class Shapes:
         """No feature bends."""
         return cls(np.full((n_features, N_KNOTS), np.nan), 0)
 
-    @property
+    @cached_property
+    def bends(self) -> np.ndarray:
+        """Which features bend: a mask."""
+        return ~np.isnan(self.knots[:, 0]) & (self.n_waves > 0)
+
+    @cached_property
     def bent(self) -> np.ndarray:
         """Features that bend."""
-        return np.flatnonzero(~np.isnan(self.knots[:, 0])) if self.n_waves else np.zeros(0, np.intp)
+        return np.flatnonzero(self.bends)
+
+    def sizes(self, features: np.ndarray) -> np.ndarray:
+        """Numbers of columns of some features."""
+        return np.where(self.bends[features], 1 + self.n_waves, 1)
 
     @cached_property
     def heights(self) -> np.ndarray:
@@ -71,13 +80,13 @@ class Shapes:
 
     def limits(self, feature: int) -> np.ndarray:
         """Largest absolute values of the columns of a feature."""
-        if feature not in self.bent:
+        if not self.bends[feature]:
             return np.ones(1)
         return np.concatenate([[1.0], 1 / np.arange(1, self.n_waves + 1)])
 
     def columns(self, feature: int) -> np.ndarray:
         """Heights of a feature's columns at its knots, (q, columns), or 1 where it is straight."""
-        if feature not in self.bent:
+        if not self.bends[feature]:
             return np.ones((1, 1))
         scaled = self.heights * self.limits(feature)[1:]
         return np.column_stack([self.knots[feature], scaled])

@@ -63,6 +63,23 @@ STORED = {
         "n_candidates": 5,
     },
     "LaplaceTable": {"epsilon": 0.1, "cells": 68},
+    "Parallel": {
+        "parts": [
+            {
+                "name": "fit",
+                "share": 0.8,
+                "events": [
+                    {"name": "select", "event": "Selections", "epsilon0": 0.1, "count": 3},
+                    {"name": "perturb", "event": "Gaussians", "mu": 0.2},
+                ],
+            },
+            {
+                "name": "test",
+                "share": 0.2,
+                "events": [{"name": "table", "event": "LaplaceTable", "epsilon": 0.1, "cells": 8}],
+            },
+        ]
+    },
 }
 """Add to this; change nothing."""
 
@@ -130,6 +147,12 @@ COSTS = {
     "GaussianReleases": Cost(mu=0.2),
     "LaplaceVotes": Cost(pure=((0.2, 1),)),
     "LaplaceTable": Cost(pure=((0.1, 1),)),
+    "Parallel": Cost(
+        parts=(
+            (Cost(selections=((0.1, 3),)), Cost(mu=0.2)),
+            (Cost(pure=((0.1, 1),)),),
+        )
+    ),
 }
 """Of the releases above, where no discrete loss and no search is among them."""
 

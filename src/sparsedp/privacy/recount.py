@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from sparsedp.privacy.account.accountants import PrivacyProfile
-from sparsedp.privacy.events import event_from_dict, kind_of
+from sparsedp.privacy.events import event_from_dict, flattened, kind_of
 from sparsedp.privacy.kind import Claim, Listed
 from sparsedp.privacy.neighbors import NEIGHBORS
-from sparsedp.privacy.plain import Plain
+from sparsedp.privacy.plain import Plain, Stored
 from sparsedp.privacy.public import UNITS
 
 MOST_EVENTS = 24
@@ -82,8 +82,13 @@ def _recounted(listed: str, delta: float, claim: Claim) -> float:
     for event in events:
         if not isinstance(event, dict) or not isinstance(event.get("name"), str):
             raise ValueError("a release has no name")
+    single = flattened(events)
+    if len(single) > MOST_EVENTS:
+        raise ValueError(f"more than {MOST_EVENTS} kinds of releases are listed")
+    for event in single:
+        _check_values(event)
     profile = PrivacyProfile(tuple(_read(event, claim) for event in events))
-    if sum(event.get("count", 1) for event in events) > MOST_RELEASES:
+    if sum(event.get("count", 1) for event in single) > MOST_RELEASES:
         raise ValueError(f"more than {MOST_RELEASES:,} releases are listed")
     try:
         return profile.epsilon(delta)
@@ -93,15 +98,18 @@ def _recounted(listed: str, delta: float, claim: Claim) -> float:
 
 def _read(event: Plain, claim: Claim) -> Listed:
     """A listed release, if a fit can have made it and the record can list it."""
-    content = {key: value for key, value in event.items() if key != "name"}
-    kind = kind_of(content)
-    for key, value in content.items():
-        _check_value(key, value, is_cost=key in kind.costs)
-    listed = event_from_dict(content)
+    listed = event_from_dict({key: value for key, value in event.items() if key != "name"})
     contradiction = listed.contradiction(claim)
     if contradiction is not None:
         raise ValueError(contradiction)
     return listed
+
+
+def _check_values(event: Stored) -> None:
+    kind = kind_of(event)
+    for key, value in event.items():
+        if key != "name":
+            _check_value(key, value, is_cost=key in kind.costs)
 
 
 def _check_value(key: str, value: object, *, is_cost: bool) -> None:

@@ -1,13 +1,13 @@
 """The model card: what a reader must know before using or approving a model, as plain data."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from scipy.special import expit, logit
 
-from sparsedp.privacy.events import event_from_dict
+from sparsedp.privacy.events import Parallel, event_from_dict, flattened
 from sparsedp.privacy.verdict import Verdict
 from sparsedp.release.document import Limits, Record
 from sparsedp.release.feature import label_text
@@ -46,6 +46,9 @@ NOT_TOGETHER = {
     "person": "People with more than one id, and families or groups: k persons together are "
     "protected k times less (k times epsilon, and delta grows faster).",
 }
+
+
+UNREADABLE = "cannot be read"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +135,7 @@ class Card:
             epsilon=epsilon,
             delta=record["delta"],
             odds=_odds(epsilon) if guaranteed else (),
-            releases=tuple(_release(event, record["neighbors"]) for event in record["events"]),
+            releases=tuple(_releases(record["events"], record["neighbors"])),
             bounds=_bounds(record["bounds"], model.n_features),
             settings=_settings(record),
             notes=tuple(record["notes"]),
@@ -178,8 +181,20 @@ def _odds(epsilon: float) -> tuple[Odds, ...]:
     )
 
 
+def _releases(events: Sequence[dict[str, Any]], neighbors: str) -> Iterator[Release]:
+    """A line for each; the releases of a part come after the line that says what parts are."""
+    for listed in events:
+        release = _release(listed, neighbors)
+        yield release
+        if listed.get("event") == Parallel.stored_as and release.kind != UNREADABLE:
+            for part in listed["parts"]:
+                for inner in _releases(part["events"], neighbors):
+                    yield replace(inner, purpose=f"{part['name']}: {inner.purpose}")
+
+
 def _release(listed: dict[str, Any], neighbors: str) -> Release:
     try:
+        flattened([listed])  # raises where parts are within parts without end
         fields = {key: value for key, value in listed.items() if key != "name"}
         words = event_from_dict(fields).words(neighbors)
         return Release(
@@ -191,7 +206,7 @@ def _release(listed: dict[str, Any], neighbors: str) -> Release:
         )
     except (KeyError, TypeError, ValueError, ArithmeticError):
         name = str(listed.get("name", ""))[:40]
-        return Release(purpose=name, kind="cannot be read", count=None, cost="unknown", meaning="")
+        return Release(purpose=name, kind=UNREADABLE, count=None, cost="unknown", meaning="")
 
 
 def _bounds(bounds: Limits, n_features: int) -> str:

@@ -17,6 +17,7 @@ from sparsedp import solvers
 from sparsedp.data.files.opened import parse_json, read_text
 from sparsedp.data.schema import Schema
 from sparsedp.losses import Poisson, from_record
+from sparsedp.privacy.events import listed_in
 from sparsedp.privacy.ledger import Ledger, LedgerError, Receipt
 from sparsedp.privacy.public import PublicFacts
 from sparsedp.privacy.schedule import PublishedSchedule
@@ -192,7 +193,8 @@ def _mentions(described: Mapping[str, object], calibration: str) -> bool:
 def _against_schedule(model: PublishedModel) -> list[str]:
     """Whether the releases are those that this solver asks for, in kind, order and number."""
     record = model.privacy
-    kinds = [event.get("event") for event in record["events"]]
+    events = listed_in(record["events"], "fit")
+    kinds = [event.get("event") for event in events]
     if record["calibration"] == "none" or kinds == ["RepeatAndSelect"]:
         return []
     facts = PublicFacts(
@@ -213,7 +215,7 @@ def _against_schedule(model: PublishedModel) -> list[str]:
         object.__setattr__(facts, "initial_weights", np.zeros(facts.weights_shape))
     schedule = _rebuilt(record["solver"]).schedule(facts)
     asked = [(request.name, getattr(request, "count", None)) for request in schedule.requests]
-    listed = [(event["name"], event.get("count")) for event in record["events"]]
+    listed = [(event["name"], event.get("count")) for event in events]
     if [name for name, _ in asked] != [name for name, _ in listed]:
         return ["The listed releases are not those that this solver asks for with these settings."]
     if isinstance(schedule, PublishedSchedule):

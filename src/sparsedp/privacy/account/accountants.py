@@ -17,7 +17,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.optimize import root_scalar
 
-from sparsedp.privacy.account.cost import Atoms, Cost, Costly, DiscreteLoss, Groups, together
+from sparsedp.privacy.account.cost import Atoms, Cost, Costly, DiscreteLoss, Groups, alternatives
 from sparsedp.privacy.account.gaussian import (
     check_delta,
     gaussian_delta,
@@ -63,7 +63,8 @@ class PrivacyProfile:
     ----------
     events : tuple of events
         Each release may depend on all earlier ones. Gaussian and pure releases and perturbed
-        minima may fall anywhere; the groups of selections come in the given order.
+        minima may fall anywhere; the groups of selections come in the given order. Of parts of the
+        persons the dearest one counts.
 
     Notes
     -----
@@ -93,15 +94,7 @@ class PrivacyProfile:
         """
         if math.isnan(epsilon):
             raise ValueError("epsilon must be a number")
-        cost = together(event.cost() for event in self.events)
-        if cost.infinite >= 1 or cost.alone is not None:
-            return 1.0  # nothing is known: one is a bound
-        value = infinite = 0.0
-        for tail in TAILS:
-            value, infinite = _sum(cost, epsilon, tail)
-            if infinite <= 1e-5 * max(value, resolution):
-                break
-        return min(1.0, (value + infinite) * (1 + ROUNDING))
+        return max(_delta(cost, epsilon, resolution) for cost in self._alternatives())
 
     def epsilon(self, delta: float) -> float:
         """Smallest epsilon, at least zero, whose certified delta is at most ``delta``.
@@ -117,13 +110,34 @@ class PrivacyProfile:
             ``profile.delta(profile.epsilon(delta)) <= delta`` holds in floating point; infinite
             if there is no such number.
         """
-        cost = together(event.cost() for event in self.events)
-        if delta == 0:
-            return _pure_epsilon(cost)
-        check_delta(delta)
-        if cost.alone is not None:
-            return cost.alone.proven_epsilon(delta)
-        return _smallest(lambda epsilon: self.delta(epsilon, delta), delta)
+        # Where there are parts: the first epsilon at which the largest delta is small enough is the
+        # largest of the first ones.
+        return max(_epsilon(cost, delta) for cost in self._alternatives())
+
+    def _alternatives(self) -> tuple[Cost, ...]:
+        return alternatives(event.cost() for event in self.events)
+
+
+def _delta(cost: Cost, epsilon: float, resolution: float) -> float:
+    """Of releases that all concern everybody."""
+    if cost.infinite >= 1 or cost.alone is not None:
+        return 1.0  # nothing is known: one is a bound
+    value = infinite = 0.0
+    for tail in TAILS:
+        value, infinite = _sum(cost, epsilon, tail)
+        if infinite <= 1e-5 * max(value, resolution):
+            break
+    return min(1.0, (value + infinite) * (1 + ROUNDING))
+
+
+def _epsilon(cost: Cost, delta: float) -> float:
+    """Of releases that all concern everybody."""
+    if delta == 0:
+        return _pure_epsilon(cost)
+    check_delta(delta)
+    if cost.alone is not None:
+        return cost.alone.proven_epsilon(delta)
+    return _smallest(lambda epsilon: _delta(cost, epsilon, delta), delta)
 
 
 def _pure_epsilon(cost: Cost) -> float:

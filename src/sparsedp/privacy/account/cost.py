@@ -3,8 +3,9 @@
 Accountants know this form and no kind of release, so that a new kind needs no new accountant.
 """
 
+import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -67,6 +68,9 @@ class Cost:
     alone : Alone or None
     infinite : float
         Mass at infinity; one if nothing is proven.
+    parts : tuple of tuples of Cost
+        One of these and no other, by a coin of each person's own (events/parallel.md), each in the
+        order of its releases; a cost with parts has nothing else.
     """
 
     selections: Groups = ()
@@ -75,8 +79,12 @@ class Cost:
     losses: tuple[DiscreteLoss, ...] = ()
     alone: Alone | None = None
     infinite: float = 0.0
+    parts: "tuple[tuple[Cost, ...], ...]" = ()
 
     def __post_init__(self) -> None:
+        sums = self.selections or self.pure or self.losses or self.mu or self.infinite
+        if self.parts and (sums or self.alone is not None):
+            raise ValueError("a cost with parts has nothing beside them")
         # Whatever a kind of release has read from a file: no such number may look like a low cost.
         for epsilon, count in (*self.selections, *self.pure):
             check_cost("epsilon", epsilon)
@@ -86,6 +94,8 @@ class Cost:
 
     def rho(self) -> float:
         """Concentrated cost: epsilon0^2 / 8 per selection, mu^2 / 2, epsilon^2 / 2 per pure one."""
+        if self.parts:
+            return max(math.fsum(cost.rho() for cost in part) for part in self.parts)
         if self.losses:
             raise ValueError("no concentrated cost is known for a perturbed minimum")
         if self.alone is not None or self.infinite:
@@ -102,8 +112,10 @@ NOTHING_PROVEN = Cost(infinite=1.0)
 
 
 def together(costs: Iterable[Cost]) -> Cost:
-    """The cost of several groups of releases, in this order."""
+    """The cost of several groups of releases that all concern everybody, in this order."""
     parts = tuple(costs)
+    if any(cost.parts for cost in parts):
+        raise ValueError("releases about parts of the persons have no single sum")
     alone = [cost.alone for cost in parts if cost.alone is not None]
     if alone and len(parts) > 1:
         raise ValueError("a private search is the only release of its record")
@@ -115,6 +127,52 @@ def together(costs: Iterable[Cost]) -> Cost:
         alone[0] if alone else None,
         min(1.0, math.fsum(cost.infinite for cost in parts)),
     )
+
+
+MOST_WAYS = 64
+"""Ways through the parts that are counted one by one; beyond, as if everybody were in all parts."""
+
+
+def alternatives(costs: Iterable[Cost]) -> tuple[Cost, ...]:
+    """What a person can be part of, by the coins: what holds for each of these holds for all.
+
+    Parameters
+    ----------
+    costs : iterable of Cost
+        In the order of the releases.
+
+    Returns
+    -------
+    tuple of Cost
+        Without parts. Delta of all releases is at most the largest of theirs (events/parallel.md).
+    """
+    listed = tuple(costs)
+    if _n_ways(listed) > MOST_WAYS:
+        return (together(_all(listed)),)
+    return tuple(together(way) for way in _ways(listed))
+
+
+def _n_ways(costs: tuple[Cost, ...]) -> int:
+    return math.prod(sum(map(_n_ways, cost.parts)) for cost in costs if cost.parts)
+
+
+def _ways(costs: tuple[Cost, ...]) -> Iterator[tuple[Cost, ...]]:
+    """Every choice of one part wherever there are several."""
+    each = (
+        [way for part in cost.parts for way in _ways(part)] if cost.parts else [(cost,)]
+        for cost in costs
+    )
+    for chosen in itertools.product(*each):
+        yield tuple(itertools.chain.from_iterable(chosen))
+
+
+def _all(costs: tuple[Cost, ...]) -> Iterator[Cost]:
+    """Whatever a person could be part of: never less than what any choice is."""
+    for cost in costs:
+        if cost.parts:
+            yield from _all(tuple(itertools.chain.from_iterable(cost.parts)))
+        else:
+            yield cost
 
 
 def _in_order(groups: Iterable[tuple[float, int]]) -> Groups:

@@ -11,6 +11,7 @@ from sparsedp.privacy.events.gaussian_releases import GaussianPerturb, GaussianR
 from sparsedp.privacy.events.gaussians import Gaussians, Perturb
 from sparsedp.privacy.events.laplace_selections import LaplaceSelect, LaplaceSelections
 from sparsedp.privacy.events.laplace_votes import LaplaceVotes, VoteSelect
+from sparsedp.privacy.events.parallel import Parallel, Part, flattened, listed_in
 from sparsedp.privacy.events.perturbed_minimum import KiferMinimize, Minimize, PerturbedMinimum
 from sparsedp.privacy.events.pure_minima import PureMinima, PureMinimize, WangZhangMinimize
 from sparsedp.privacy.events.search import RepeatAndSelect
@@ -31,6 +32,8 @@ __all__ = [
     "LaplaceTable",
     "LaplaceVotes",
     "Minimize",
+    "Parallel",
+    "Part",
     "Perturb",
     "PerturbedMinimum",
     "PureMinima",
@@ -44,7 +47,9 @@ __all__ = [
     "VoteSelect",
     "WangZhangMinimize",
     "event_from_dict",
+    "flattened",
     "kind_of",
+    "listed_in",
 ]
 
 KINDS: tuple[type[Listed], ...] = (
@@ -58,6 +63,7 @@ KINDS: tuple[type[Listed], ...] = (
     LaplaceVotes,
     RepeatAndSelect,
     LaplaceTable,
+    Parallel,
 )
 """All kinds that a file may hold. None is ever taken out."""
 
@@ -84,6 +90,8 @@ def event_from_dict(data: Mapping[str, object]) -> Listed:
     """
     kind = kind_of(data)
     fields = {key: value for key, value in data.items() if key != "event"}
+    if kind is Parallel:
+        return Parallel.read(fields, event_from_dict)  # its parts list events themselves
     try:
         return kind(**fields)
     except TypeError:

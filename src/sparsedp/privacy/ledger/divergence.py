@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
-from sparsedp.privacy.account.cost import Costly, DiscreteLoss
+from sparsedp.privacy.account.cost import Cost, Costly, DiscreteLoss, alternatives
 from sparsedp.privacy.events import event_from_dict
 from sparsedp.privacy.kind import Claim
 from sparsedp.privacy.neighbors import Neighbors
@@ -59,14 +59,18 @@ def _of_record(event: Plain, alpha: float, neighbors: Neighbors) -> Divergence |
         if counted.contradiction(Claim(neighbors, "sound")) is not None:
             return None  # a published calibration, or counted for other neighbors: a black box
         return of_event(counted, alpha)
-    except (ValueError, TypeError, AttributeError):
+    except (ValueError, TypeError, AttributeError, RecursionError):
         return None  # a kind of release from elsewhere
 
 
 @lru_cache(maxsize=256)
 def of_event(event: Costly, alpha: float) -> Divergence:
-    """Of one kind of release at order ``alpha`` > 1."""
-    cost = event.cost()
+    """Of one kind of release at order ``alpha`` > 1; the largest where there are parts."""
+    each = [_of_cost(cost, alpha) for cost in alternatives((event.cost(),))]
+    return Divergence(max(one.divergence for one in each), max(one.leak for one in each))
+
+
+def _of_cost(cost: Cost, alpha: float) -> Divergence:
     if cost.infinite:
         raise ValueError("no divergence is known where nothing is proven")
     parts = [count * _selection(epsilon0, alpha) for epsilon0, count in cost.selections]

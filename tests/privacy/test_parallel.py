@@ -183,8 +183,8 @@ def test_everybody_is_in_one_part_with_all_rows(kind, persons):
     parts = parts_by_coins(data, (0.5, 0.3, 0.2), KeyStream.from_seed(3))
     assert sum(part.n_records for part in parts) == data.n_records
     assert math.fsum(part.total_weight for part in parts) == data.total_weight
-    seen = np.concatenate([part.offset for part in parts])
-    assert np.array_equal(np.sort(seen), np.sort(data.offset))
+    seen = np.concatenate([np.asarray(part.offset) for part in parts])
+    assert np.array_equal(np.sort(seen), np.sort(np.asarray(data.offset)))
     if persons:
         owners = [set(part.persons.tolist()) for part in parts]
         assert not any(a & b for a, b in itertools.combinations(owners, 2))

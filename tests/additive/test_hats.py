@@ -9,6 +9,7 @@ from scipy import sparse
 from sparsedp._kernels import COMPILED
 from sparsedp._kernels.sums import norms_reference, products_reference
 from sparsedp.data.bounds import Bounds
+from sparsedp.data.columns import subset
 from sparsedp.data.columns.hats import by_rows, hats, waves
 from sparsedp.data.columns.subset import ColumnSubset
 from sparsedp.data.dataset import Dataset
@@ -152,6 +153,8 @@ def test_columns_are_what_interpolation_makes_of_the_values(kernel, store, weigh
     for rounds in ([[4, 1, 0, 3]], [[4], [1], [0, 3]], [[4, 1], [0, 3]]):
         found = taken(data, rounds)
         np.testing.assert_allclose(found.margins(np.eye(size)), columns, atol=1e-12)
+        written = np.concatenate([values for values, _ in found.dense()])
+        np.testing.assert_allclose(written, columns[:, 1:], atol=1e-12)
         old = 1 + sum(len(shapes().limits(j)) for part in rounds[:-1] for j in part)
         gram = columns.T @ (count[:, None] * columns[:, old:])
         np.testing.assert_allclose(found.gram(old), gram, atol=1e-10)
@@ -163,7 +166,7 @@ def test_columns_are_what_interpolation_makes_of_the_values(kernel, store, weigh
 
 
 @pytest.mark.parametrize("store", STORAGES)
-def test_margins_and_lengths_of_a_record_depend_on_it_alone(kernel, store):
+def test_margins_and_lengths_of_a_record_depend_on_it_alone(kernel, store, monkeypatch):
     data = dataset(STORAGES[store])
     whole = taken(data, [[4, 1], [0]])
     size = 1 + whole.basis.shape[1]
@@ -172,6 +175,10 @@ def test_margins_and_lengths_of_a_record_depend_on_it_alone(kernel, store):
     part = taken(data.rows(keep), [[4, 1], [0]])
     assert part.margins(matrix).tobytes() == whole.margins(matrix)[keep].tobytes()
     assert part.lengths(matrix).tobytes() == whole.lengths(matrix)[keep].tobytes()
+    # However many of them are written down at a time.
+    monkeypatch.setattr(subset, "ENTRIES_AT_ONCE", 7 * whole.width)
+    some, all_of_them = (np.concatenate([v for v, _ in c.dense()]) for c in (part, whole))
+    assert some.tobytes() == all_of_them[keep].tobytes()
 
 
 def test_no_records_have_columns_too(kernel):

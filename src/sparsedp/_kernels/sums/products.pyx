@@ -47,11 +47,13 @@ def csr_times(
     const index[::1] indices,
     const double[::1] data,
     const double[:, ::1] weights,
+    const Py_ssize_t[::1] begins,
+    const Py_ssize_t[::1] ends,
     const double[::1] start,
     double[:, ::1] out,
 ):
-    """Records by rows, times weights."""
-    cdef Py_ssize_t n = out.shape[0], n_outputs = out.shape[1], i, k, p, end
+    """Records by rows, times weights, which are zero but from their begins to their ends."""
+    cdef Py_ssize_t n = out.shape[0], n_outputs = out.shape[1], i, j, k, p, end
     cdef const double* w = &weights[0, 0]
     cdef const double* row
     cdef double a, b, c, e, x
@@ -76,9 +78,9 @@ def csr_times(
                 for k in range(n_outputs):
                     out[i, k] = start[k]
                 for p in range(p, end):
-                    x = data[p]
-                    row = w + n_outputs * indices[p]
-                    for k in range(n_outputs):
+                    x, j = data[p], indices[p]
+                    row = w + n_outputs * j
+                    for k in range(begins[j], ends[j]):
                         out[i, k] += x * row[k]
 
 

@@ -30,10 +30,12 @@ def csr_times(
     indices: np.ndarray,
     data: Array,
     weights: Array,
+    begins: np.ndarray,
+    ends: np.ndarray,
     start: Array,
     out: Array,
 ) -> None:
-    """Records by rows, times weights."""
+    """Records by rows, times weights; a row of these is zero but from its begin to its end."""
     rows = sparse.csr_array((data, indices, indptr), shape=(len(out), len(weights)))
     out[...] = rows @ weights + start
 

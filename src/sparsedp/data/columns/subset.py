@@ -5,6 +5,7 @@ and norms can be had without (proof: summation.md).
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,9 @@ from sparsedp.data.sums.weighed import weighed
 
 MOST_CANCELED = 2.0**10
 """The terms of a record's coordinates may be longer than these by this factor; see `lengths`."""
+
+ENTRIES_AT_ONCE = 2**17
+"""Of dense copies: few enough to stay in the second cache."""
 
 SHORTEST = 2.0**-500
 """Far more than what squares that vanish can take from a length, and far less than any that counts.
@@ -167,6 +171,21 @@ class ColumnSubset:
         start = weights[: self.constant].sum(axis=0) - self.shift @ inside
         margins = products.times(self.storage, inside, start)
         return margins if self.offset is None else margins + self.offset[:, None]
+
+    def dense(self) -> Iterator[tuple[Array, Array | None]]:
+        """Copies of all columns but the constant one, and weights; some records at a time.
+
+        Each record is written down by itself.
+        """
+        storage = self.storage if isinstance(self.storage, np.ndarray) else self.storage.tocsr()
+        step = max(1, ENTRIES_AT_ONCE // max(1, self.width))
+        for start in range(0, storage.shape[0], step):
+            part = slice(start, start + step)
+            if self.basis is None:
+                values = index.dense(storage[part], 0, self.shift, self.scale)
+            else:
+                values = products.times(storage[part], self.basis)
+            yield values, None if self.weights is None else self.weights[part]
 
     def gram(self, n_old: int) -> Array:
         """Products of the columns from ``n_old`` on with all columns, summed over records."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sparsedp._kernels import COMPILED
 from sparsedp.data.storage import Array, IndexArray, Sparse, Storage
@@ -76,10 +76,22 @@ def times(storage: Storage, weights: ArrayLike, start: ArrayLike = 0.0) -> Array
         columns = np.ascontiguousarray(table.T)
         for rows, block in contiguous(storage):
             kernel.dense_times(rows, columns, first, out[block])
+    elif storage.format == "csr":
+        table = np.ascontiguousarray(table)
+        kernel.csr_times(*arrays(storage), table, *_ends(table), first, out)
     else:
-        product = kernel.csr_times if storage.format == "csr" else kernel.csc_times
-        product(*arrays(storage), np.ascontiguousarray(table), first, out)
+        kernel.csc_times(*arrays(storage), np.ascontiguousarray(table), first, out)
     return out.reshape(n, *weights.shape[1:])
+
+
+def _ends(table: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Where the entries of each row that are not zero begin, and where they end."""
+    found, width = table != 0, table.shape[1]
+    if width <= 1:
+        return np.zeros(len(table), dtype=np.intp), np.full(len(table), width, dtype=np.intp)
+    some = found.any(axis=1)
+    begins = np.where(some, found.argmax(axis=1), 0)
+    return begins, np.where(some, width - found[:, ::-1].argmax(axis=1), 0)
 
 
 def weighted_sums(
@@ -156,21 +168,44 @@ def inner(first: Storage, second: ArrayLike) -> Array:
     return weighted_sums(first, second).rounded()
 
 
-def gram(values: Array, counted: Array, most_together: int | None = None) -> Pair:
-    """Products of columns summed over records, ``values.T @ counted``, by BLAS in short runs.
+class GramSum:
+    """Products of columns of records that come in parts, added up by BLAS in short runs.
 
     Of a run of m records BLAS is off by at most m roundings of the sum of absolute products
     (summation.md, plain runs).
+
+    Parameters
+    ----------
+    width : int
+        Number of columns.
+    most : int
+        Of records in all, at most.
     """
-    n = len(values)
-    together = n if most_together is None else max(n, most_together)
-    run = max(1, min(LONGEST_RUN, int(PLAIN_ADDITIONS / max(together, 1))))
-    shape = (values.shape[1], counted.shape[1])
-    total = Pair(np.zeros(shape), np.zeros(shape))
-    for start in range(0, n, run):
-        part = slice(start, start + run)
-        total = total.plus(Pair(values[part].T @ counted[part], np.zeros(shape)))
-    return total
+
+    def __init__(self, width: int, most: int) -> None:
+        self._run = max(1, min(LONGEST_RUN, int(PLAIN_ADDITIONS / max(most, 1))))
+        self._plain, self._n_plain = np.zeros((width, width)), 0
+        self._total = Pair(np.zeros((width, width)), np.zeros((width, width)))
+
+    def add(self, values: Array, counted: Array) -> None:
+        """Take in some records, and the same multiplied by their weights."""
+        start = 0
+        while start < len(values):
+            part = slice(start, start + self._run - self._n_plain)
+            self._plain += values[part].T @ counted[part]
+            self._n_plain += len(values[part])
+            start = part.stop
+            if self._n_plain == self._run:
+                self._carry()
+
+    def _carry(self) -> None:
+        self._total = self._total.plus(Pair(self._plain, np.zeros_like(self._plain)))
+        self._plain, self._n_plain = np.zeros_like(self._plain), 0
+
+    def rounded(self) -> Array:
+        """The sums over all records so far."""
+        self._carry()
+        return self._total.rounded()
 
 
 def mapped(matrix: Array, pair: Pair) -> Array:

@@ -46,11 +46,13 @@ class Sums:
 
     def __call__(self, columns: ColumnSubset) -> np.ndarray:
         """The sum of squares last, times the weight."""
-        values = dense(columns)
-        squares = norms.row_squares(values, np.ones(values.shape[1]))
-        squares = self.weight * np.minimum(squares, self.most)
-        table = np.concatenate([values, squares[:, None]], axis=1)
-        return products.column_sums(weighed(table, columns.weights))
+        total = products.sums(np.zeros((0, columns.width + 1)))
+        for values, weights in columns.dense():
+            squares = norms.row_squares(values, np.ones(values.shape[1]))
+            squares = self.weight * np.minimum(squares, self.most)
+            table = np.concatenate([values, squares[:, None]], axis=1)
+            total = total.plus(products.sums(weighed(table, weights)))
+        return total.rounded()
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,21 +64,16 @@ class BallSums:
 
     def __call__(self, columns: ColumnSubset) -> np.ndarray:
         """Of shape (1 + columns, columns): the sums first."""
-        values = dense(columns)
-        squares = norms.row_squares(values, np.ones(values.shape[1]), self.center)
-        values -= self.center
-        values *= shortened(np.sqrt(squares), self.radius)[:, None]
-        counted = weighed(values, columns.weights)
-        inner = products.gram(values, counted, columns.most_together)
-        return np.concatenate([products.column_sums(counted)[None], inner.rounded()])
-
-
-def dense(columns: ColumnSubset) -> np.ndarray:
-    """All columns but the constant one, each record by itself."""
-    size = columns.width
-    shown = np.concatenate([np.zeros((columns.constant, size)), np.eye(size)])
-    margins = columns.margins(shown)
-    return margins if columns.offset is None else margins - columns.offset[:, None]
+        width, n = columns.width, columns.storage.shape[0]
+        found = products.GramSum(1 + width, max(n, columns.most_together or 0))
+        for values, weights in columns.dense():
+            values -= self.center
+            squares = norms.row_squares(values, np.ones(width))
+            values *= shortened(np.sqrt(squares), self.radius)[:, None]
+            # A constant column: products with it are sums.
+            table = np.concatenate([np.ones((len(values), 1)), values], axis=1)
+            found.add(table, weighed(table, weights))
+        return found.rounded()[:, 1:]
 
 
 @dataclass

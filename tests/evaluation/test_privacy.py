@@ -319,13 +319,13 @@ def test_the_exact_loss_of_a_table_is_at_most_epsilon(neighbors, monkeypatch):
 
 def test_whole_units_of_a_row_never_exceed_its_weight():
     """Weights of every size, targets and errors of every kind: floors of parts of a whole."""
-    from sparsedp.evaluation.regression import _divided
+    from sparsedp.evaluation.regression import divided
 
     random = np.random.default_rng(4)
     for _ in range(200):
         y, p = random.choice([-1, 1, 0, 1 / 3, random.uniform(-1, 1)], 2)
         k = int(random.integers(0, 2 ** random.integers(1, 31)))
-        added = _divided(np.array([y]), np.array([p]), np.array([k]))
+        added = divided(np.array([y]), np.array([p]), np.array([k]))
         assert added.min() >= 0
         assert k - 25 <= added.sum() <= k
     # The polynomials themselves, in exact arithmetic, come to one.

@@ -41,7 +41,7 @@ class Regression:
         predicted, units = data.columns([0])[:, 0], row_units(data)
         for start in range(0, len(units), ROWS_PER_BLOCK):
             rows = slice(start, start + ROWS_PER_BLOCK)
-            table += _divided(data.target[rows], predicted[rows], units[rows])
+            table += divided(data.target[rows], predicted[rows], units[rows])
         return table
 
     def found(self, table: np.ndarray, variance: float) -> Found:
@@ -86,7 +86,7 @@ class Regression:
         return {"degree": DEGREE, "scale": "Bernstein polynomials of target and absolute error"}
 
 
-def _divided(
+def divided(
     target: np.ndarray, predicted: np.ndarray, units: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Sum over rows of whole numbers that come to at most the units of each row (private)."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         SparsePoissonRegressor,
     )
     from sparsedp.evaluation import Evaluation, evaluate
+    from sparsedp.planning import QualityPlan, plan
     from sparsedp.privacy.account.feasibility import TooFewRecords
     from sparsedp.privacy.ledger import BudgetExceeded, Ledger, LedgerError
     from sparsedp.privacy.record import PrivacyRecord
@@ -33,6 +34,7 @@ _HOME = {
     "LedgerError": "sparsedp.privacy.ledger",
     "PrivacyRecord": "sparsedp.privacy.record",
     "PrivateSearchCV": "sparsedp.estimators",
+    "QualityPlan": "sparsedp.planning",
     "RecordBlocks": "sparsedp.data.blocks.blocks",
     "Schema": "sparsedp.data.schema",
     "SchemaTransformer": "sparsedp.estimators",
@@ -42,6 +44,7 @@ _HOME = {
     "TooFewRecords": "sparsedp.privacy.account.feasibility",
     "UnprovenGuarantee": "sparsedp.privacy.schedule",
     "evaluate": "sparsedp.evaluation",
+    "plan": "sparsedp.planning",
 }
 
 __all__ = [
@@ -52,6 +55,7 @@ __all__ = [
     "LedgerError",
     "PrivacyRecord",
     "PrivateSearchCV",
+    "QualityPlan",
     "RecordBlocks",
     "Schema",
     "SchemaTransformer",
@@ -61,6 +65,7 @@ __all__ = [
     "TooFewRecords",
     "UnprovenGuarantee",
     "evaluate",
+    "plan",
 ]
 
 

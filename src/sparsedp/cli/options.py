@@ -72,7 +72,7 @@ def limit_option() -> Decorator[Verb]:
 
 def table_options() -> Decorator[Verb]:
     """--format, --delimiter, --encoding and --sheet"""
-    return _together(
+    return together(
         click.option(
             "--format",
             "file_format",
@@ -93,7 +93,7 @@ def table_options() -> Decorator[Verb]:
 
 def privacy_options(required: bool = True) -> Decorator[Verb]:
     """--epsilon, --delta and --neighbors"""
-    return _together(
+    return together(
         click.option(
             "--epsilon",
             type=float,
@@ -124,7 +124,7 @@ def neighbors_option() -> Decorator[Verb]:
 
 def schema_options() -> Decorator[Verb]:
     """--schema (--bounds) and what goes before the file"""
-    return _together(
+    return together(
         click.option(
             "--schema",
             "--bounds",
@@ -156,7 +156,7 @@ def schema_options() -> Decorator[Verb]:
 
 def solver_options() -> Decorator[Verb]:
     """--n-nonzero, --solver, --set and --calibration"""
-    return _together(
+    return together(
         click.option(
             "--n-nonzero",
             type=click.IntRange(min=1),
@@ -197,7 +197,7 @@ def shapes_option() -> Decorator[Verb]:
     )
 
 
-def _together(*options: Decorator[Verb]) -> Decorator[Verb]:
+def together(*options: Decorator[Verb]) -> Decorator[Verb]:
     """Several options as one, which the help lists in this order."""
 
     def decorate(command: Verb) -> Verb:

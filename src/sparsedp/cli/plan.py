@@ -1,13 +1,15 @@
-"""``sparsedp plan``: what a fit will release and at which noise, before there are data."""
+"""``sparsedp plan``: releases, noise and quality of a fit, before there are data."""
 
-import math
-from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 import click
 
+from sparsedp.cli.declared.planned import Guessed, Settings, others_than_default, planning_options
 from sparsedp.cli.options import (
+    anywhere,
+    existing,
     json_option,
     limit_option,
     privacy_options,
@@ -22,19 +24,28 @@ if TYPE_CHECKING:
     from sparsedp.cli.declared.given import Said
     from sparsedp.cli.declared.source import Source
     from sparsedp.data.files.location import Location
-    from sparsedp.privacy import Budget, Neighbors, PublicFacts, Shapes
-    from sparsedp.privacy.plain import Parsed
+    from sparsedp.planning import QualityPlan
+    from sparsedp.privacy import Neighbors, PublicFacts, Shapes
     from sparsedp.solvers import Solver
 
-GUMBEL_DEVIATION = math.pi / math.sqrt(6)
-LAPLACE_DEVIATION = math.sqrt(2)
+DELTA = 1e-6
+"""Where it is not given: a plan is no guarantee."""
 
 
 @click.command("plan")
 @click.argument("data", type=source, required=False)
-@privacy_options()
+@privacy_options(required=False)
 @click.option("--n-features", type=click.IntRange(min=1), help="Features of the data.")
 @schema_options()
+@planning_options()
+@click.option(
+    "--holdout",
+    type=click.FloatRange(min=0, max=1, min_open=True, max_open=True),
+    help="Share of the records that is kept for private scores.",
+)
+@click.option("--public", type=source, metavar="FILE", help="A public sample, to fit the model to.")
+@click.option("--ledger", type=existing, help="The budget that the fit will be charged to.")
+@click.option("--html", type=anywhere, metavar="FILE", help="Draw the expected quality as a page.")
 @solver_options()
 @shapes_option()
 @table_options()
@@ -42,8 +53,8 @@ LAPLACE_DEVIATION = math.sqrt(2)
 @json_option()
 def command(
     data: "Location | None",
-    epsilon: float,
-    delta: float,
+    epsilon: float | None,
+    delta: float | None,
     neighbors: "Neighbors",
     n_features: int | None,
     n_nonzero: int | None,
@@ -53,64 +64,128 @@ def command(
     calibration: str,
     as_json: bool,
     schema: str | None,
+    records: float | None,
+    ceiling: tuple[float, float] | None,
+    rate: float | None,
+    spread: float | None,
+    holdout: float | None,
+    public: "Location | None",
+    ledger: Path | None,
+    html: Path | None,
     file_format: str | None,
     delimiter: str | None,
     encoding: str,
     sheet: str | None,
     **said: Unpack["Said"],
 ) -> None:
-    """Show what a fit will release, how noisy, at which cost.
+    """Show what a fit will release, how noisy, at which cost, and which quality to expect.
 
-    Needs no data: the plan depends on public settings only. With a schema whose [bounds] speak for
-    columns that it does not name, DATA tell their names; no record is read.
+    Needs no data: the plan depends on public settings only, and nothing is charged. With a schema
+    whose [bounds] speak for columns that it does not name, DATA tell their names; no record is
+    read. Quality takes --records, and a guess of what is possible without privacy (--ceiling);
+    --public fits the model to a public sample instead.
     """
-    from sparsedp.cli.declared.solver import build_solver, described
+    from sparsedp.cli.declared.releases import Releases
+    from sparsedp.cli.declared.solver import build_solver
     from sparsedp.cli.declared.source import Source
-    from sparsedp.cli.show import echo_json
     from sparsedp.fit.plan import shapes_in_force
-    from sparsedp.privacy import Budget
-    from sparsedp.privacy.account.feasibility import records_needed
-    from sparsedp.release.card import call_text
 
-    records = None if data is None else Source(data, file_format, delimiter, encoding, sheet)
+    if epsilon is None:
+        raise click.UsageError("Missing option '--epsilon'.")
+    delta = DELTA if delta is None else delta
+    how = (file_format, delimiter, encoding, sheet)
     sound = build_solver(solver, settings, "sound")
-    public = _facts(schema, said, records, n_features, sound)
-    public = replace(
-        public,
-        n_nonzero=n_nonzero or public.n_nonzero,
+    facts = _facts(schema, said, None if data is None else Source(data, *how), n_features, sound)
+    facts = replace(
+        facts,
+        n_nonzero=n_nonzero or facts.n_nonzero,
         neighbors=neighbors,
-        shapes=shapes_in_force(shapes, sound, intercept=public.intercept),
+        shapes=shapes_in_force(shapes, sound, intercept=facts.intercept),
     )
+    content, lines = Releases(solver, settings, calibration, epsilon, delta).planned(facts)
+    others = others_than_default(solver, settings, n_nonzero, shapes, calibration)
+    quality = _Quality(
+        {"records": records, "ceiling": ceiling, "rate": rate, "spread": spread},
+        Settings(epsilon, delta, neighbors, holdout, others),
+        None if public is None else Source(public, *how),
+        ledger,
+    )
+    wanted = records is not None or public is not None or html is not None
+    expected, why = quality.expected(facts, schema, said) if wanted else (None, None)
+    if html is not None:
+        _draw(expected, why, html)
+    _tell({**content, "not_predicted": why}, lines, expected, html, as_json=as_json)
 
-    def budget(calibration: str) -> Budget:
-        schedule = build_solver(solver, settings, calibration).schedule(public)
-        return Budget(schedule, epsilon=epsilon, delta=delta, neighbors=neighbors)
 
-    planned = budget(calibration)
-    plans = [event.plan(public) for event in planned.events]
-    releases = [
-        {"name": name, **event.to_dict(), **plan.numbers}
-        for name, event, plan in zip(planned.names, planned.events, plans, strict=True)
-    ]
-    content = {
-        "epsilon": epsilon,
-        "delta": delta,
-        "neighbors": neighbors,
-        "unit": public.unit,
-        "solver": call_text(described(build_solver(solver, settings, calibration))),
-        "calibration": calibration,
-        "n_features": public.n_features,
-        "n_nonzero": public.n_nonzero,
-        "releases": releases,
-        "proven_epsilon": planned.proven_epsilon(),
-        "records_needed": records_needed(planned.events, public),
-        "published": _published(budget, public, releases),
-    }
+def _draw(expected: "QualityPlan | None", why: str | None, html: Path) -> None:
+    """Write the page."""
+    from sparsedp.planning.picture import page
+
+    if expected is None:
+        raise ValueError(f"there is nothing to draw: {why}")
+    html.write_text(page(expected), encoding="utf-8")
+
+
+def _tell(
+    content: dict[str, object],
+    lines: list[str],
+    expected: "QualityPlan | None",
+    html: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Print all of it."""
+    from sparsedp.cli.show import echo_json
+
     if as_json:
-        echo_json(content)
+        echo_json({**content, "quality": None if expected is None else expected.to_dict()})
         return
-    for line in _lines(content, [plan.lines for plan in plans]):
+    for line in lines:
         click.echo(line)
+    if expected is not None:
+        click.echo(str(expected))
+    elif content["not_predicted"] is not None:
+        click.echo(f"Quality   no prediction: {content['not_predicted']}")
+    if html is not None:
+        click.echo(f"\nWrote {html}")
+
+
+@dataclass(frozen=True)
+class _Quality:
+    """What a prediction takes."""
+
+    guessed: Guessed
+    settings: Settings
+    public: "Source | None"
+    ledger: Path | None
+
+    def expected(
+        self, facts: "PublicFacts", schema: str | None, said: "Said"
+    ) -> "tuple[QualityPlan | None, str | None]":
+        """The plan, or why there is none."""
+        from sparsedp.cli.declared.declared import Declared
+        from sparsedp.cli.declared.planned import public_sample, quality_plan
+        from sparsedp.planning import NotMeasured
+
+        declared = None if schema is None else Declared.read(schema, said)
+        if self.public is not None and declared is None:
+            raise click.UsageError("Missing option '--schema': --public is read by it.")
+        try:
+            sample = None
+            if self.public is not None and declared is not None:
+                sample = public_sample(self.public, declared)
+            return quality_plan(
+                self.guessed,
+                self.settings,
+                task=(said["task"] if declared is None else declared.task) or "classification",
+                n_classes=max(facts.n_outputs, 2),
+                n_features=facts.n_features,
+                row_norm=facts.row_norm,
+                ledger=self.ledger,
+                public=sample,
+            ), None
+        except NotMeasured as error:
+            return None, str(error)
 
 
 def _facts(
@@ -150,49 +225,3 @@ def _facts(
         unit="row" if unit == "row" else "person",
         rows_per_unit=1 if unit == "row" else None,
     )
-
-
-def _published(
-    budget: Callable[[str], "Budget"], public: "PublicFacts", releases: "list[Parsed]"
-) -> dict[str, float] | None:
-    """The paper's noise for the same selections, where there is a paper."""
-    try:
-        events = budget("published").events
-    except ValueError:
-        return None
-    rows: list[Parsed] = [{**event.to_dict(), **event.plan(public).numbers} for event in events]
-    ours = next(
-        (row["scale"] * GUMBEL_DEVIATION for row in releases if row["noise"] == "gumbel"), 0
-    )
-    scale = next((row["scale"] for row in rows if row["noise"] == "laplace"), 0)
-    if not ours or not scale:
-        return None
-    return {"laplace_scale": scale, "times_ours": scale * LAPLACE_DEVIATION / ours}
-
-
-def _lines(plan: "Parsed", releases: list[tuple[str, ...]]) -> list[str]:
-    lines = [
-        f"Budget    epsilon = {plan['epsilon']:g}, delta = {plan['delta']:g}, {plan['neighbors']}",
-        f"Protects  {'each person with all rows' if plan['unit'] == 'person' else 'single rows'}",
-        f"Solver    {plan['solver']}",
-        f"Features  {plan['n_features']}, of which a solver keeps at most {plan['n_nonzero']}",
-        "Releases",
-    ]
-    for row, (first, *others) in zip(plan["releases"], releases, strict=True):
-        lines += [f"  {row['name']}: {first}", *(f"    {text}" for text in others)]
-    published = plan["published"]
-    if published is not None:
-        lines.append(
-            f"    for comparison, the published Laplace noise has scale "
-            f"{published['laplace_scale']:.4g}: {published['times_ours']:.2g} times the standard "
-            "deviation"
-        )
-    lines.append(
-        f"Records   with fewer than about {plan['records_needed']} nothing can be promised; real "
-        "features need several times as many"
-    )
-    kind = "proven" if plan["calibration"] == "sound" else "proven, whatever the paper claims"
-    lines.append(
-        f"Cost      epsilon = {plan['proven_epsilon']:.4g} at delta = {plan['delta']:g} ({kind})"
-    )
-    return lines

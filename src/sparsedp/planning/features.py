@@ -1,0 +1,51 @@
+"""How many features a model will have, and how many of them for a reason."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparsedp.planning.band import Ceiling
+from sparsedp.planning.facts import Facts
+from sparsedp.planning.law import Curves
+
+
+@dataclass(frozen=True)
+class FeatureCount:
+    """Features of the model.
+
+    Parameters
+    ----------
+    columns : int
+        That there are to choose from.
+    at_most : int
+        That the settings allow.
+    used : (int, int, int)
+        That the model will use: 5, 50 and 95 % of fits.
+    real : int
+        Of the middle number, those that evidence put there; the others are there by noise.
+    """
+
+    columns: int
+    at_most: int
+    used: tuple[int, int, int]
+    real: int
+
+    def words(self) -> str:
+        """A sentence."""
+        low, middle, high = self.used
+        return (
+            f"{self.columns} columns, of which a model keeps at most {self.at_most}; it will use "
+            f"about {middle} ({low} to {high}), about {self.real} of them by evidence, the others "
+            "by noise"
+        )
+
+
+def features_of(law: Curves, facts: Facts, ceiling: Ceiling) -> FeatureCount:
+    """By the law's shares at the middle of the ceiling."""
+    eta = law.eta(facts, np.array([ceiling.middle]))
+    shares = law.along(law.used, eta)[0]
+    low, middle, high = (max(1, round(facts.n_nonzero * share)) for share in shares.tolist())
+    share = float(law.along(law.real[:, None], eta)[0, 0])
+    return FeatureCount(
+        facts.n_features, facts.n_nonzero, (low, middle, high), round(share * middle)
+    )

@@ -290,7 +290,8 @@ class Schema:
         return self.shared.lower is not None and self.shared.upper is not None
 
     @cached_property
-    def _products(self) -> tuple[Product, ...]:
+    def products(self) -> tuple[Product, ...]:
+        """The interactions, and where their columns stand."""
         where = {part.name: slice(part.first, part.first + part.width) for part in self.parts}
         first = sum(part.width for part in self.parts)
         lower = np.array([column.lower for column in self._bounded])
@@ -322,7 +323,7 @@ class Schema:
             Finite and within `bounds`.
         """
         _ = self.bounds
-        parts, products = self.parts, self._products
+        parts, products = self.parts, self.products
         if wanted is not None:
             products = tuple(product for product in products if product.is_among(wanted))
             slots = {*wanted, *(j for product in products for j in product.needs)}
@@ -332,7 +333,7 @@ class Schema:
     def needs(self, wanted: Sequence[int]) -> tuple[str, ...]:
         """Names of the raw columns that some of the bounded columns are made of."""
         slots = {*wanted}
-        for product in self._products:
+        for product in self.products:
             slots |= set(product.needs) if product.is_among(wanted) else set()
         return tuple(part.name for part in self.parts if part.is_among(slots))
 

@@ -190,7 +190,7 @@ class Category:
 
     def writer(self) -> Writer:
         """Finds the category of each cell."""
-        return coded_writer(self.levels, self._slots)
+        return coded_writer(self.levels, self.slots)
 
     def filled(self) -> Array | None:
         """The row of the category that stands for a missing cell."""
@@ -199,7 +199,7 @@ class Category:
         out = np.zeros((1, self.width))
         code = self._code_of(self.missing, "missing")
         if code >= 0:
-            kernel.one_hot(np.array([float(code)]), self._slots, out)
+            kernel.one_hot(np.array([float(code)]), self.slots, out)
         return out.reshape(-1)
 
     def exact_codes(self, cells: Cells) -> tuple[NDArray[np.int64], int]:
@@ -210,7 +210,7 @@ class Category:
         return np.where(np.isnan(found), -1, found).astype(np.int64), int(other.sum())
 
     @property
-    def _slots(self) -> NDArray[np.int64]:
+    def slots(self) -> NDArray[np.int64]:
         """The column of each code, -1 for none."""
         k = len(self.categories)
         slots = np.arange(k + 1) - (k == 2)
@@ -288,7 +288,7 @@ class YesNo:
 
     def writer(self) -> Writer:
         """Finds out whether each cell says yes."""
-        return coded_writer(self.levels, self._slots)
+        return coded_writer(self.levels, self.slots)
 
     def filled(self) -> Array | None:
         """The row of what stands for a missing cell."""
@@ -297,7 +297,8 @@ class YesNo:
         return np.array([float(self.missing == "yes")])
 
     @property
-    def _slots(self) -> NDArray[np.int64]:
+    def slots(self) -> NDArray[np.int64]:
+        """The column of each code: the words for yes have the only one."""
         return np.where(np.arange(len(self.levels.values) + 1) < len(self._no), -1, 0)
 
 

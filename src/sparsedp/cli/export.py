@@ -1,0 +1,43 @@
+"""``sparsedp export``: write a model for another engine."""
+
+from pathlib import Path
+
+import click
+
+from sparsedp.cli.options import anywhere, existing, limit_option
+
+
+@click.command("export")
+@click.argument("model", type=existing)
+@click.option(
+    "--to", type=click.Choice(["python", "js", "sql"]), required=True, help="What to write."
+)
+@click.option(
+    "--dialect",
+    type=click.Choice(["postgresql", "sqlite", "duckdb", "bigquery"]),
+    default="postgresql",
+    show_default=True,
+    help="Of SQL.",
+)
+@click.option("--table", default="records", show_default=True, help="That the query reads.")
+@click.option("--keep", multiple=True, help="A column to show beside predictions; may be repeated.")
+@click.option("-o", "--output", type=anywhere, help="File; by default standard output.")
+@limit_option()
+def command(
+    model: Path, to: str, dialect: str, table: str, keep: tuple[str, ...], output: Path | None
+) -> None:
+    """Write MODEL (a folder or a model.json) as code that needs nothing of sparsedp.
+
+    A Python or JavaScript module has one function, predict, of one record; SQL is a query over a
+    table. They take numbers as numbers, categories as text and dates as dates (or 2020-12-31), and
+    do with them what the model's schema says: limits, missing values, categories, shapes.
+    """
+    from sparsedp.release import PublishedModel
+    from sparsedp.release.export.export import export
+
+    text = export(PublishedModel.load(model), to, dialect=dialect, table=table, keep=keep)
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    output.write_text(text, encoding="utf-8")
+    click.echo(f"Wrote {output}")

@@ -1,0 +1,91 @@
+"""A model as a Python function that needs nothing but Python."""
+
+from collections.abc import Sequence
+
+from sparsedp.release.export.expression import Program
+from sparsedp.release.export.language import Language
+
+READERS = """\
+import math
+from datetime import date, datetime
+from unicodedata import normalize
+
+MISSING = {"", "na", "n/a", "<na>", "nan", "-nan", "nat", "null", "none", "?"}
+
+
+def _text(cell):
+    if cell is None or cell != cell:
+        return None
+    return normalize("NFC", str(int(cell) if isinstance(cell, bool) else cell).strip())
+
+
+def _folded(text):
+    return normalize("NFC", text.casefold())
+
+
+def _number(cell):
+    text = _text(cell)
+    if text is None or text.lower() in MISSING:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return math.inf  # which no number may be
+
+
+def _date(cell):
+    text = _text(cell)
+    if text is None or text.lower() in MISSING:
+        return None
+    try:
+        day = cell if isinstance(cell, date) else datetime.fromisoformat(text)
+        return float(day.toordinal() - 719163)
+    except ValueError:
+        return math.inf
+
+
+def _best(labels, scores):
+    return labels[max(range(len(scores)), key=scores.__getitem__)]
+"""
+
+
+def _among(cell: str, values: Sequence[str], folded: bool) -> str:
+    text = f"_folded({cell})" if folded else cell
+    return f"{text} in ({', '.join(map(repr, values))},)"
+
+
+def _choose(cases: Sequence[tuple[str, str]], otherwise: str) -> str:
+    return "(" + "".join(f"{then} if {when} else " for when, then in cases) + otherwise + ")"
+
+
+def write(program: Program, title: Sequence[str]) -> str:
+    """The text of a module with one function, ``predict``."""
+    cells = {cell: f"c{k}" for k, cell in enumerate(program.cells)}
+    language = Language(
+        cell=cells.__getitem__,
+        constant=repr,
+        step=str,
+        missing="None",
+        is_missing="{} is None",
+        functions={name: f"math.{name}" for name in ("exp", "log", "sqrt", "sin", "cos", "floor")},
+        comparisons={"=": "==", "<>": "!="},
+        among=_among,
+        both=" and ",
+        choose=_choose,
+    )
+    lines = [*(f"# {line}" for line in title), "", READERS, "", "def predict(record):"]
+    lines.append('    """Score one record: a mapping from columns to cells."""')
+    lines += [
+        f"    {name} = _{cell.read}(record.get({cell.column!r}))" for cell, name in cells.items()
+    ]
+    failures = {check.step: check.otherwise for check in program.checks}
+    for name, expression in program.steps.items():
+        lines.append(f"    {name} = {language.number(expression)}")
+        if name in failures:
+            lines += [f"    if {name} != 1.0:", f"        raise ValueError({failures[name]!r})"]
+    lines.append("    return {")
+    if program.label is not None:
+        scores = ", ".join(program.label.scores)
+        lines.append(f"        'prediction': _best({program.label.labels!r}, ({scores})),")
+    lines += [f"        {label!r}: {step}," for label, step in program.outputs.items()]
+    return "\n".join([*lines, "    }"]) + "\n"

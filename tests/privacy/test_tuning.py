@@ -200,6 +200,7 @@ GUARANTEE = {
     "schema": [None],
     "class_weight": [None, {0: 1.0, 1: 0.5}],
     "offset_bounds": [None, (-1.0, 1.0)],
+    "holdout": [None, 0.2],
     "verbose": [True],
     "estimator__epsilon": [50.0],
     "solver__calibration": ["published"],

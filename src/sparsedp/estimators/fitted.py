@@ -12,11 +12,17 @@ from sparsedp.estimators.border import Estimator, Features, Tags, Weights
 from sparsedp.estimators.path import ModelPath
 from sparsedp.estimators.raw import offset_of, raw_values
 from sparsedp.estimators.shapes import names_or_positions
+from sparsedp.evaluation.result import Evaluation
 from sparsedp.fit.coefficients import Coefficients
 from sparsedp.privacy import PrivacyRecord
 
 
-def publish(estimator: Estimator, released: Coefficients, record: PrivacyRecord) -> None:
+def publish(
+    estimator: Estimator,
+    released: Coefficients,
+    record: PrivacyRecord,
+    evaluation: Evaluation | None = None,
+) -> None:
     """Take over what was released; coefficients are left to the estimator, which knows their shape.
 
     Parameters
@@ -26,6 +32,8 @@ def publish(estimator: Estimator, released: Coefficients, record: PrivacyRecord)
     released : Coefficients
         In declared units.
     record : PrivacyRecord
+    evaluation : Evaluation, optional
+        Of those who were held out.
     """
     estimator.clip_bounds_ = released.clip_bounds
     estimator.bends_ = released.bends
@@ -36,6 +44,10 @@ def publish(estimator: Estimator, released: Coefficients, record: PrivacyRecord)
         released.path_bends,
     )
     estimator.privacy_ = record
+    if evaluation is not None:
+        estimator.evaluation_ = evaluation
+    elif "evaluation_" in vars(estimator):
+        del estimator.evaluation_  # of an earlier fit
 
 
 def path_of(estimator: Estimator) -> ModelPath:

@@ -14,10 +14,10 @@ from sparsedp.fit.settings import Settings
 
 TUNABLE = ("bounds", "fit_intercept", "initial_model", "monotone", "n_nonzero", "shapes", "solver")
 """Parameters that a grid may vary: public choices about the model. All others are refused, also
-those that are added one day: each belongs to the guarantee (epsilon, delta, neighbors, ledger,
-random_state), or says which problem is solved (schema, classes, class_weight, target_bounds,
-offset_bounds, invalid), and candidates that solve different problems cannot be compared by their
-scores."""
+those that are added one day: each belongs to the guarantee (epsilon, delta, neighbors, holdout,
+ledger, random_state), or says which problem is solved (schema, classes, class_weight,
+target_bounds, offset_bounds, invalid), and candidates that solve different problems cannot be
+compared by their scores."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,11 @@ def _check_estimator(estimator: Estimator) -> None:
         raise ValueError(
             "give the ledger to the search, not to its estimator: the search is charged once, as "
             "a whole"
+        )
+    if estimator.holdout is not None:
+        raise ValueError(
+            "a private search takes no holdout: its trials score on records that others of them "
+            "train on. Leave holdout out, and evaluate the best model on other records"
         )
 
 

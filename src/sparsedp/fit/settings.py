@@ -10,6 +10,7 @@ from sparsedp.data.bounds import Bounds
 from sparsedp.data.gate import Invalid
 from sparsedp.data.schema import Schema
 from sparsedp.fit.monotone import Monotone, checked_monotone
+from sparsedp.fit.parts.holdout import Holdout
 from sparsedp.fit.start import LinearModel
 from sparsedp.mechanisms import KeyStream
 from sparsedp.privacy import NEIGHBORS, SHAPES, Ledger, Neighbors, Shapes
@@ -37,6 +38,7 @@ class Parameters(Protocol):
     fit_intercept: bool
     initial_model: LinearModel | None
     invalid: Invalid
+    holdout: float | Holdout | None
     ledger: Ledger | None
     random_state: Seed | None
     verbose: bool
@@ -60,6 +62,7 @@ class Settings:
     invalid: Invalid = "raise"
     shapes: Shapes = "auto"
     monotone: Monotone = field(default_factory=dict)
+    holdout: Holdout | None = None
 
     @classmethod
     def of(cls, estimator: Parameters) -> "Settings":
@@ -105,6 +108,7 @@ class Settings:
             invalid=estimator.invalid,
             shapes=estimator.shapes,
             monotone=checked_monotone(estimator.monotone),
+            holdout=Holdout.of(estimator.holdout),
         )
 
     def stream(self) -> KeyStream:

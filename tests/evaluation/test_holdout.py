@@ -3,6 +3,7 @@
 import pickle
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -39,7 +40,7 @@ NEIGHBORS = ("add_remove", "replace_one")
 D = 4
 
 
-def estimator(task, **how):
+def estimator(task, **how) -> Any:
     how = {"epsilon": 2.0, "delta": 1e-6, "bounds": (-1, 1), "holdout": 0.5, **how}
     if task == "numbers":
         return SparseLinearRegression(target_bounds=(-2, 2), **how)
@@ -105,7 +106,7 @@ def test_model_and_scores_are_charged_once(task):
 def test_scores_are_those_of_evaluate_on_the_same_persons(task, monkeypatch):
     X, y = records(task, 4000, seed=3)
     weight = np.random.default_rng(1).uniform(0.5, 1, len(X))
-    how = {"random_state": 3, "epsilon": 50.0, "invalid": "replace"}
+    how: dict[str, Any] = {"random_state": 3, "epsilon": 50.0, "invalid": "replace"}
     if task == "several":
         how["class_weight"] = {"a": 3.0, "b": 1.0, "c": 0.2}
     groups = np.repeat(np.arange(2000), 2)
@@ -149,7 +150,11 @@ def test_one_person_moves_one_stream_only(task, neighbors, monkeypatch):
     somebody = (np.full((3, D), -1.0), [ends[0]] * 3, [99] * 3)
     sides = set()
     for seed in range(8):
-        how = {"random_state": seed, "neighbors": neighbors, "solver": FrankWolfe(n_steps=3)}
+        how: dict[str, Any] = {
+            "random_state": seed,
+            "neighbors": neighbors,
+            "solver": FrankWolfe(n_steps=3),
+        }
         if task == "counts":
             how["solver"] = "noisy_gd"
 
@@ -176,7 +181,7 @@ def test_one_person_moves_one_stream_only(task, neighbors, monkeypatch):
 
 @pytest.mark.parametrize("task", TASKS)
 def test_nothing_tells_how_many_are_in_which_part(task, monkeypatch):
-    how = {"random_state": 1, "solver": FrankWolfe(n_steps=3), "invalid": "replace"}
+    how: dict[str, Any] = {"random_state": 1, "solver": FrankWolfe(n_steps=3), "invalid": "replace"}
     if task == "counts":
         how["solver"] = "noisy_gd"
     X, y = records(task, 40)

@@ -2,8 +2,9 @@
 
     PYTHONPATH=src:. python -m benchmarks.planning.bank --data DIR --out build/planning
 
-Two files: ceilings.jsonl, what models without privacy reach on the same records, is kept when the
-solver changes; fits.jsonl is not. A stopped run goes on where it was.
+Three files: ceilings.jsonl, what models without privacy reach on the same records, is kept when the
+solver changes; fits.jsonl and decoys.jsonl (fits with a shuffled copy of every column) are not.
+A stopped run goes on where it was.
 """
 
 import argparse
@@ -16,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from benchmarks.planning.tasks import TASKS, Table, loader, table
+from benchmarks.planning.tasks import DECOYED, TASKS, Table, loader, table
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -99,6 +100,26 @@ def fitted(made: Table, n: int, epsilon: float, run: int) -> dict[str, float]:
     return {"quality": quality(made, model, test), "used": used}
 
 
+def decoyed(made: Table, n: int, epsilon: float, run: int) -> dict[str, float]:
+    """A fit with a shuffled copy of every column: how many of either kind are in the model."""
+    rng = np.random.default_rng([run, n])
+    copies = np.column_stack([rng.permutation(column) for column in made.X.T])
+    low, high = (np.concatenate([limit, limit]) for limit in made.bounds)
+    both = Table(
+        made.name,
+        made.task,
+        np.hstack([made.X, copies]),
+        made.y,
+        (low, high),
+        made.target_bounds,
+    )
+    train, _ = parts(made, n, run)
+    model = private(both, epsilon, 1000 * run + 7).fit(both.X[train], both.y[train])
+    used = (np.atleast_2d(model.coef_) != 0).any(axis=0)
+    d = made.X.shape[1]
+    return {"real": int(used[:d].sum()), "decoys": int(used[d:].sum())}
+
+
 def described(made: Table) -> dict[str, object]:
     """What a plan knows about a task."""
     return {
@@ -131,6 +152,8 @@ def run(options: argparse.Namespace) -> None:
     roofs, fits = options.out / "ceilings.jsonl", options.out / "fits.jsonl"
     known = {(r["task"], r["n"], r["run"]) for r in lines(roofs)}
     done = {(r["task"], r["n"], r["epsilon"], r["run"]) for r in lines(fits)}
+    decoys = options.out / "decoys.jsonl"
+    tried = {(r["task"], r["n"], r["epsilon"], r["run"]) for r in lines(decoys)}
     load, start = loader(options.data), time.process_time()
     names = options.tasks.split(",") if options.tasks else list(TASKS)
     for name in sorted(names, key=lambda each: TASKS[each].group):
@@ -149,6 +172,13 @@ def run(options: argparse.Namespace) -> None:
                     cell = {"n": n, "epsilon": epsilon, "delta": DELTA, "run": number}
                     found = {**facts, **cell, **fitted(made, n, epsilon, number)}
                     out.write(json.dumps(found) + "\n")
+        if name in DECOYED:
+            with decoys.open("a") as out:
+                for n, epsilon, number in wanted(made, range(1), EPSILONS):
+                    if n >= 600 and (name, n, epsilon, number) not in tried:
+                        cell = {"n": n, "epsilon": epsilon, "delta": DELTA, "run": number}
+                        found = {**facts, **cell, **decoyed(made, n, epsilon, number)}
+                        out.write(json.dumps(found) + "\n")
         print(f"{name} {time.process_time() - start:.0f} s", flush=True)
 
 

@@ -183,7 +183,25 @@ def probe(load):
     return X[rows], (y[rows] == second).astype(int)
 
 
+def friedman(load, n_noise=5):
+    """Friedman's first function (1991), with columns that say nothing."""
+    rng = np.random.default_rng(17)
+    X = rng.uniform(0, 1, (LARGEST, 5 + n_noise))
+    y = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2
+    return X, y + 10 * X[:, 3] + 5 * X[:, 4] + 2 * rng.normal(size=LARGEST)
+
+
+def few_matter(load):
+    """Sixty correlated columns, eight of which matter."""
+    rng = np.random.default_rng(23)
+    X = rng.normal(size=(LARGEST, 60)) + rng.normal(size=(LARGEST, 1))
+    margin = X[:, :8] @ np.array([1, -1, 0.8, -0.8, 0.5, -0.5, 0.3, -0.3])
+    return np.clip(X, -4, 4), (margin + rng.logistic(size=LARGEST) > 0.5).astype(int)
+
+
 BINARY = {
+    "friedman_high": ("friedman", lambda load: _upper(*friedman(load))),
+    "few_matter": ("few", few_matter),
     "german": ("german", whole("german")),
     "german_8": ("german", some(whole("german"), 8)),
     "heart": ("heart", whole("heart_uci")),
@@ -233,6 +251,8 @@ BINARY = {
     "basehock_100": ("basehock", frequent("basehock", 100)),
 }
 REGRESSION = {
+    "friedman": ("friedman", friedman),
+    "friedman_noise": ("friedman", lambda load: friedman(load, 40)),
     "california": ("california", whole("california")),
     "california_3": ("california", some(whole("california"), 3)),
     "abalone": ("abalone", whole("abalone")),
@@ -276,6 +296,10 @@ MULTICLASS = {
 }
 
 
+def _upper(X, y):
+    return X, (y > np.median(y)).astype(int)
+
+
 def _thirds(X, y, parts=3):
     edges = np.quantile(y, np.linspace(0, 1, parts + 1)[1:-1])
     return X, np.searchsorted(edges, y)
@@ -290,3 +314,11 @@ TASKS = {
     )
     for name, (group, make) in found.items()
 }
+
+DECOYED = (
+    *("few_matter", "heart_rate", "breast", "splice", "mushrooms", "california_high", "adult"),
+    *("adult_30", "adult_rare", "covtype", "kdd", "imdb_50", "usps_40", "digits_8", "basehock_100"),
+    *("california", "puma32h", "adult_age", "covtype_elevation", "friedman_noise", "usps_pixel"),
+    *("covtype7", "adult_3", "digits"),
+)
+"""Tasks that are also fitted with a shuffled copy of every column."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sparsedp.fit.plan import FEWEST_FEATURES
 from sparsedp.planning.band import Ceiling
 from sparsedp.planning.facts import Facts
 from sparsedp.planning.law import Curves
@@ -21,17 +22,20 @@ class FeatureCount:
         That the settings allow.
     used : (int, int, int)
         That the model will use: 5, 50 and 95 % of fits.
-    real : int
-        Of the middle number, those that evidence put there; the others are there by noise.
+    real : int or None
+        Of the middle number, those that evidence put there; the others are there by noise. None
+        where there are so few columns that all of them are kept.
     """
 
     columns: int
     at_most: int
     used: tuple[int, int, int]
-    real: int
+    real: int | None
 
     def words(self) -> str:
         """A sentence."""
+        if self.real is None:
+            return f"{self.columns} columns, few enough for a model to keep all of them"
         low, middle, high = self.used
         return (
             f"{self.columns} columns, of which a model keeps at most {self.at_most}; it will use "
@@ -42,10 +46,11 @@ class FeatureCount:
 
 def features_of(law: Curves, facts: Facts, ceiling: Ceiling) -> FeatureCount:
     """By the law's shares at the middle of the ceiling."""
+    d = facts.n_features
+    if d <= FEWEST_FEATURES:
+        return FeatureCount(d, d, (d, d, d), None)
     eta = law.eta(facts, np.array([ceiling.middle]))
     shares = law.along(law.used, eta)[0]
     low, middle, high = (max(1, round(facts.n_nonzero * share)) for share in shares.tolist())
     share = float(law.along(law.real[:, None], eta)[0, 0])
-    return FeatureCount(
-        facts.n_features, facts.n_nonzero, (low, middle, high), round(share * middle)
-    )
+    return FeatureCount(d, facts.n_nonzero, (low, middle, high), round(share * middle))

@@ -11,8 +11,8 @@ from sparsedp.planning.words import assumptions, axis, price_words, rests_on, ro
 if TYPE_CHECKING:
     from sparsedp.planning.result import QualityPlan
 
-WIDTH, HEIGHT = 620, 300
-LEFT, RIGHT, TOP, BOTTOM = 46, 14, 12, 40
+WIDTH, HEIGHT = 620, 320
+LEFT, RIGHT, TOP, BOTTOM = 46, 16, 12, 56
 
 STYLE = """
 .sparsedp-plan { --ink: #1d2733; --soft: #5c6b7a; --line: #dde3ea; --blue: #0072b2; --red: #b3001b;
@@ -28,15 +28,16 @@ STYLE = """
 .sparsedp-plan .wide { fill: var(--blue); opacity: .18; }
 .sparsedp-plan .narrow { fill: var(--blue); opacity: .32; }
 .sparsedp-plan .middle { fill: none; stroke: var(--blue); stroke-width: 2.5; }
-.sparsedp-plan .ceiling { fill: var(--soft); opacity: .16; }
+.sparsedp-plan .ceiling { fill: var(--soft); fill-opacity: .12; stroke: var(--soft);
+  stroke-width: 1; }
 .sparsedp-plan .null { stroke: var(--red); stroke-dasharray: 5 4; stroke-width: 1.5; }
 .sparsedp-plan .here { stroke: var(--ink); stroke-width: 1.5; stroke-dasharray: 2 3; }
 .sparsedp-plan table { border-collapse: collapse; width: 100%; margin: 10px 0; }
 .sparsedp-plan th, .sparsedp-plan td { padding: 6px 10px 6px 0; text-align: left;
   border-bottom: 1px solid var(--line); vertical-align: top; background: none; }
 .sparsedp-plan th { color: var(--soft); font-weight: 500; width: 96px; }
-.sparsedp-plan .key { display: inline-block; width: 22px; height: 11px; margin: 0 5px 0 10px; }
-.sparsedp-plan .key:first-child { margin-left: 0; }
+.sparsedp-plan svg.key { display: inline-block; width: 22px; height: 11px; margin: 0 6px 0 0; }
+.sparsedp-plan .pair { white-space: nowrap; margin-right: 12px; }
 @media (prefers-color-scheme: dark) { .sparsedp-plan { --ink: #e8edf2; --soft: #a8b4c0;
   --line: #36414d; --blue: #56b4e9; --red: #ff8a80; } }
 @media (max-width: 500px) { .sparsedp-plan svg text { font-size: 19px; }
@@ -115,11 +116,11 @@ def drawing(plan: "QualityPlan") -> str:
         _line("null", LEFT, WIDTH - RIGHT, y(plan.null), y(plan.null)),
         _line("here", here, here, TOP, HEIGHT - BOTTOM),
         *(
-            f'<text x="{x(math.log(each)):.1f}" y="{HEIGHT - 20}" text-anchor="middle">{each:g}'
+            f'<text x="{x(math.log(each)):.1f}" y="{HEIGHT - 33}" text-anchor="middle">{each:g}'
             "</text>"
             for each in (0.1, 0.3, 1.0, 3.0, 10.0)
         ),
-        f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 3}" text-anchor="middle">epsilon'
+        f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 8}" text-anchor="middle">epsilon'
         "</text>",
     ]
     return (
@@ -142,15 +143,15 @@ def _ticks(low: float, high: float) -> list[float]:
 
 
 def _legend(plan: "QualityPlan") -> str:
-    def key(name: str) -> str:
+    def key(name: str, words: str) -> str:
         return (
-            f'<svg class="key" viewBox="0 0 22 11" style="display:inline-block;width:22px;'
-            f'height:11px;margin:0 5px 0 10px"><rect class="{name}" width="22" height="11"/></svg>'
+            '<span class="pair"><svg class="key" viewBox="0 0 22 11">'
+            f'<rect class="{name}" width="22" height="11"/></svg>{words}</span> '
         )
 
     return (
-        f'<p class="soft">{key("narrow")}half of all cases{key("wide")}nine of ten'
-        f"{key('ceiling')}without privacy (ceiling); the dashed line is guessing "
+        f'<p class="soft">{key("narrow", "half of all cases")}{key("wide", "nine of ten")}'
+        f"{key('ceiling', 'without privacy (ceiling)')}<br>The dashed line is guessing "
         f"({plan.null:.2f}), the dotted one this plan.</p>"
     )
 

@@ -135,7 +135,7 @@ def plan(
         hopeless=hopeless(found, facts, guess),
         by_epsilon=_by_epsilon(law, facts, guess) if trial is None else trial.by_epsilon,
         needs=tuple(
-            Need(
+            Need.of(
                 loss,
                 records_for(law, facts, guess, loss, sure=False) / kept,
                 records_for(law, facts, guess, loss, sure=True) / kept,
@@ -229,7 +229,7 @@ def _by_epsilon(law: Curves, facts: Facts, guess: Ceiling) -> tuple[tuple[float,
 
 def _features(law: Curves, facts: Facts, guess: Ceiling, trial: Trial | None) -> FeatureCount:
     found = features_of(law, facts, guess)
-    if trial is None:
+    if trial is None or found.real is None:
         return found
     real = round(found.real * trial.used[1] / found.used[1])
     return replace(found, used=trial.used, real=real)

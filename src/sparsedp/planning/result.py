@@ -30,6 +30,11 @@ class Need:
     likely: float
     sure: float
 
+    @classmethod
+    def of(cls, loss: float, likely: float, sure: float) -> "Need":
+        """Who wants to be sure needs no fewer."""
+        return cls(loss, likely, max(likely, sure))
+
 
 @dataclass(frozen=True)
 class Price:

@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from sparsedp._kernels import COMPILED
-from sparsedp._kernels.sums import norms_reference, products_reference
+from sparsedp._kernels.sums import levels_reference, norms_reference, products_reference
 from sparsedp.data.bounds import Bounds
+from sparsedp.data.columns import hats as hats_module
 from sparsedp.data.columns import subset
-from sparsedp.data.columns.hats import by_rows, hats, waves
+from sparsedp.data.columns.hats import by_rows, waves
 from sparsedp.data.columns.subset import ColumnSubset
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.sums import norms, products
@@ -25,12 +26,19 @@ def kernel(request, monkeypatch):
     if request.param == "reference":
         monkeypatch.setattr(products, "kernel", products_reference)
         monkeypatch.setattr(norms, "kernel", norms_reference)
+        monkeypatch.setattr(hats_module, "kernel", levels_reference)
 
 
 def knots_of(random, m: int, q: int = 17) -> np.ndarray:
     """From -1 to 1, some of them much closer together than others."""
     inner = np.sort(random.uniform(-1, 1, size=(m, q - 2)) ** random.choice([1, 3, 5]), axis=1)
     return np.hstack([np.full((m, 1), -1.0), inner, np.ones((m, 1))])
+
+
+def hats(values: np.ndarray, knots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of columns that all have knots."""
+    starts = knots.shape[1] * np.arange(len(knots), dtype=np.int32)
+    return hats_module.hats(values, knots, starts)
 
 
 def values_of(random, n: int, knots: np.ndarray) -> np.ndarray:
@@ -69,7 +77,24 @@ def test_parts_add_up_to_one_and_give_back_what_is_linear_between_knots(seed):
         np.testing.assert_allclose(again, values[:, j], atol=1e-12)
 
 
-def test_a_record_s_hats_depend_on_it_alone_to_the_last_bit():
+@pytest.mark.skipif(not COMPILED, reason="compares with the compiled loop")
+def test_hats_of_both_kernels_are_the_same_to_the_last_bit(monkeypatch):
+    random = np.random.default_rng(6)
+    knots = knots_of(random, 7)
+    values = values_of(random, 500, knots)
+    values[:4, 2] = [-np.inf, np.inf, 1e300, -0.0]
+    knots[[0, 3, 6]] = np.nan
+    starts = np.cumsum([4, 1, 17, 17, 1, 17, 17], dtype=np.int32)
+    places, parts = hats_module.hats(values, knots, starts)
+    monkeypatch.setattr(hats_module, "kernel", levels_reference)
+    same_places, same_parts = hats_module.hats(values, knots, starts)
+    assert places.tobytes() == same_places.tobytes()
+    assert parts.tobytes() == same_parts.tobytes()
+    assert places.shape == parts.shape == (500, 2 * 4 + 3)
+    np.testing.assert_array_equal(parts[:, 0], values[:, 0])
+
+
+def test_a_record_s_hats_depend_on_it_alone_to_the_last_bit(kernel):
     random = np.random.default_rng(0)
     knots = knots_of(random, 5)
     values = values_of(random, 300, knots)
@@ -81,7 +106,7 @@ def test_a_record_s_hats_depend_on_it_alone_to_the_last_bit():
 
 
 @pytest.mark.parametrize("value", [-5.0, 5.0, np.inf, -np.inf])
-def test_beyond_the_knots_a_value_has_no_more_than_its_part(value):
+def test_beyond_the_knots_a_value_has_no_more_than_its_part(kernel, value):
     _, parts = hats(np.array([[value]]), np.array([[-1.0, 0.2, 1.0]]))
     assert sorted(parts[0]) == [0, 1]
 
@@ -154,7 +179,7 @@ def test_columns_are_what_interpolation_makes_of_the_values(kernel, store, weigh
         found = taken(data, rounds)
         np.testing.assert_allclose(found.margins(np.eye(size)), columns, atol=1e-12)
         written = np.concatenate([values for values, _ in found.dense()])
-        np.testing.assert_allclose(written, columns[:, 1:], atol=1e-12)
+        np.testing.assert_allclose(written, columns, atol=1e-12)
         old = 1 + sum(len(shapes().limits(j)) for part in rounds[:-1] for j in part)
         gram = columns.T @ (count[:, None] * columns[:, old:])
         np.testing.assert_allclose(found.gram(old), gram, atol=1e-10)
@@ -176,7 +201,7 @@ def test_margins_and_lengths_of_a_record_depend_on_it_alone(kernel, store, monke
     assert part.margins(matrix).tobytes() == whole.margins(matrix)[keep].tobytes()
     assert part.lengths(matrix).tobytes() == whole.lengths(matrix)[keep].tobytes()
     # However many of them are written down at a time.
-    monkeypatch.setattr(subset, "ENTRIES_AT_ONCE", 7 * whole.width)
+    monkeypatch.setattr(subset, "ENTRIES_AT_ONCE", 7 * size)
     some, all_of_them = (np.concatenate([v for v, _ in c.dense()]) for c in (part, whole))
     assert some.tobytes() == all_of_them[keep].tobytes()
 

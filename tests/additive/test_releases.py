@@ -202,7 +202,7 @@ def wave_gradients(loss: str, rows: int, norm: float) -> list[np.ndarray]:
             record_loss = NumberLoss(minimized, 1.0, 0.1)
         weights = random.normal(size=(1, minimized.n_outputs)) * 3
         columns = person.derive(no_features)
-        chosen = columns.derive(Whiten(np.eye(1)), person.derive(targets_of))
+        chosen = columns.derive(Whiten.to(np.eye(1)), person.derive(targets_of))
         hats = person.derive(Hats(np.arange(N_FEATURES), shapes.knots))
         gradient = WaveGradient(record_loss, weights, norm, shapes.heights)
         found.append(person.total(gradient, chosen, hats))
@@ -236,7 +236,7 @@ def test_the_sum_of_residuals_moves_by_at_most_a_residual(loss, longest, rows):
     for person in persons(loss, rows, 8):
         weights = random.choice([-40.0, 40.0], size=(1, minimized.n_outputs))
         columns = person.derive(no_features)
-        chosen = columns.derive(Whiten(np.eye(1)), person.derive(targets_of))
+        chosen = columns.derive(Whiten.to(np.eye(1)), person.derive(targets_of))
         found.append(chosen.total(ResidualSum(LabelLoss(minimized), weights, longest)))
     moved = distances(found)
     assert moved["add_remove"] == pytest.approx(longest)
@@ -316,7 +316,7 @@ def test_products_about_a_center_are_moved_to_zero():
     center = 0.2 * limits * random.uniform(-1, 1, size=len(limits))
     found = BallSums(center, 100.0)(columns)
     size = len(limits)
-    z = np.concatenate([values for values, _ in columns.dense()])
+    z = np.concatenate([values for values, _ in columns.dense()])[:, 1:]
     expected = np.triu(np.vstack([np.ones(50), z.T]) @ z, -1)
     np.testing.assert_allclose(moved_to_zero(found, center, 50.0), expected, atol=1e-10)
     assert z.shape == (50, size)

@@ -8,11 +8,12 @@ from typing import Any
 
 import duckdb
 import numpy as np
+import onnxruntime
 import psycopg
 import pytest
 
 from sparsedp.release import PublishedModel
-from sparsedp.release.export.export import export
+from sparsedp.release.export.export import export, export_bytes
 from tests.export.models import KINDS, fitted, records
 from tests.files.conftest import server  # noqa: F401
 
@@ -109,6 +110,31 @@ def test_postgresql(model, table, server):  # noqa: F811
         connection.rollback()
 
 
+def in_onnx(model: PublishedModel, table: Rows) -> Rows:
+    """Columns as vectors: NaN or an empty text where there is no value, dates as days."""
+    session = onnxruntime.InferenceSession(export_bytes(model))
+    feed = {}
+    for name, kind in KINDS.items():
+        cells = [record[name] for record in table]
+        if kind == "text":
+            texts = ["" if cell is None else cell.strip() for cell in cells]
+            feed[name] = np.array(texts, dtype=object)
+        elif kind == "date":
+            days = [np.nan if c is None else np.datetime64(c, "D").astype(int) for c in cells]
+            feed[name] = np.array(days, dtype=np.float64)
+        else:
+            feed[name] = np.array(cells, dtype=np.float64)
+    names = [output.name for output in session.get_outputs()]
+    columns = [column.tolist() for column in session.run(names, feed)]
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def test_onnx(model, table):
+    found = in_onnx(model, table)
+    assert all(record.pop("valid") for record in found)
+    check(model, table, found)
+
+
 INVALID = {
     "age": float("inf"),
     "visits": 2.5,
@@ -159,6 +185,21 @@ def test_cells_that_do_not_fit_are_refused(spoiled):
             assert abs(row["prediction"] - expected) < 1e-12
             assert abs(module["predict"](record)["prediction"] - expected) < 1e-12
     assert 20 < n_refused < 80
+
+
+def test_onnx_says_which_records_do_not_fit(spoiled):
+    model, refused = fitted("linear"), 0
+    for record, row in zip(spoiled, in_onnx(model, spoiled), strict=True):
+        try:
+            expected = model.predict({name: [cell] for name, cell in record.items()})[0]
+        except ValueError:
+            refused += 1
+            assert not row["valid"]
+            assert np.isnan(row["prediction"])
+        else:
+            assert row["valid"]
+            assert abs(row["prediction"] - expected) < 1e-12
+    assert 20 < refused < 80
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")

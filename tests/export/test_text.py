@@ -105,5 +105,9 @@ def test_the_verb(tmp_path):
     run = CliRunner().invoke(main, ["export", str(tmp_path), *more])
     assert (run.exit_code, run.output) == (0, f"Wrote {path}\n")
     assert '"lab"."visits"' in path.read_text()
+    run = CliRunner().invoke(main, ["export", str(tmp_path), "--to", "onnx"])
+    assert (run.exit_code, "-o FILE" in run.output) == (2, True)
+    more = ["--to", "onnx", "-o", str(tmp_path / "score.onnx")]
+    assert CliRunner().invoke(main, ["export", str(tmp_path), *more]).exit_code == 0
     run = CliRunner().invoke(main, ["export", str(tmp_path), "--to", "fortran"])
     assert run.exit_code == 2

@@ -81,7 +81,7 @@ def test_fit_and_predict_quote_nothing(kind, invalid, caplog, monkeypatch):
     monkeypatch.setattr("sparsedp.fit.fit.charge", lambda *_: pytest.fail("charged"))
     stop = RuntimeError("enough")
     for module in ("classifier", "regressor"):
-        monkeypatch.setattr(f"sparsedp.estimators.{module}.private_fit", lambda *_: raised(stop))
+        monkeypatch.setattr(f"sparsedp.estimators.{module}.scored_fit", lambda *_: raised(stop))
     good, y = np.full((N, 3), 0.5), np.resize([0, 1], N)
     refused = 0
     for cell in SECRETS:

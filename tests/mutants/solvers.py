@@ -11,6 +11,7 @@ GRAM = "src/sparsedp/solvers/pursuit/columns/gram.py"
 TARGET = "src/sparsedp/solvers/pursuit/targets/span.py"
 BALL = "src/sparsedp/solvers/pursuit/columns/ball.py"
 RECORDS = "src/sparsedp/solvers/pursuit/records.py"
+LEVELS = "src/sparsedp/_kernels/sums/levels.h"
 HATS = "src/sparsedp/data/columns/hats.py"
 SUBSET = "src/sparsedp/data/columns/subset.py"
 STEP = "src/sparsedp/solvers/pursuit/step.py"
@@ -325,8 +326,8 @@ SHAPED = [
     ),
     Mutant(
         CELLS,
-        "counts(column, self.n_cells, block.weights)",
-        "counts(column, self.n_cells, None)",
+        "cell_counts(values, self.n_cells, block.weights)",
+        "cell_counts(values, self.n_cells, None)",
         (f"{RELEASES}::test_histograms_of_cells_hold_a_person_once_per_feature",),
     ),
     Mutant(
@@ -335,11 +336,14 @@ SHAPED = [
         "self.record_loss.clipped(residuals, self.norm)",
         (f"{RELEASES}::test_no_wave_of_a_feature_moves_by_more_than_the_norm",),
     ),
-    Mutant(HATS, "        np.clip(above, 0, 1, out=above)\n", "", COLUMNS),
+    Mutant(
+        LEVELS, "    *above = part < 1.0 ? part : 1.0;", "    *above = part;", COLUMNS, ("levels",)
+    ),
+    Mutant(LEVELS, "    part = part > 0.0 ? part : 0.0;\n", "", COLUMNS, ("levels",)),
     Mutant(
         HATS,
-        "np.searchsorted(at[1:-1], column",
-        "np.searchsorted(at[1:-1], column - column.mean()",
+        "kernel.hats(np.ascontiguousarray(values)",
+        "kernel.hats(np.ascontiguousarray(values - values.mean(axis=0))",
         COLUMNS,
     ),
     Mutant(
@@ -348,7 +352,7 @@ SHAPED = [
         "products.times(self.storage, basis[:, first:])",
         COLUMNS,
     ),
-    Mutant(SUBSET, "old.nnz // max(len(values), 1)", "-1", COLUMNS),
+    Mutant(SUBSET, "old.nnz // max(len(parts), 1)", "-1", COLUMNS),
     Mutant(
         BALL,
         "sensitivity = math.sqrt(most * (1 + SQUARE_WEIGHT**2))",

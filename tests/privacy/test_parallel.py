@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.special import betainc
 
 from sparsedp.data.dataset import Dataset
-from sparsedp.fit.split import parts_by_coins
+from sparsedp.fit.parts import parts_by_coins
 from sparsedp.mechanisms import KeyStream
 from sparsedp.privacy import (
     Gaussians,

@@ -10,7 +10,7 @@ from sparsedp.cli.options import anywhere, existing, limit_option
 @click.command("export")
 @click.argument("model", type=existing)
 @click.option(
-    "--to", type=click.Choice(["python", "js", "sql"]), required=True, help="What to write."
+    "--to", type=click.Choice(["python", "js", "sql", "onnx"]), required=True, help="What to write."
 )
 @click.option(
     "--dialect",
@@ -29,12 +29,19 @@ def command(
     """Write MODEL (a folder or a model.json) as code that needs nothing of sparsedp.
 
     A Python or JavaScript module has one function, predict, of one record; SQL is a query over a
-    table. They take numbers as numbers, categories as text and dates as dates (or 2020-12-31), and
-    do with them what the model's schema says: limits, missing values, categories, shapes.
+    table, ONNX a graph over columns. They take numbers as numbers, categories as text and dates as
+    dates (or 2020-12-31), and do with them what the model's schema says: limits, missing values,
+    categories, shapes.
     """
     from sparsedp.release import PublishedModel
-    from sparsedp.release.export.export import export
+    from sparsedp.release.export.export import export, export_bytes
 
+    if to == "onnx":
+        if output is None:
+            raise ValueError("an ONNX file is not text: say where to write it by -o FILE")
+        output.write_bytes(export_bytes(PublishedModel.load(model)))
+        click.echo(f"Wrote {output}")
+        return
     text = export(PublishedModel.load(model), to, dialect=dialect, table=table, keep=keep)
     if output is None:
         click.echo(text, nl=False)

@@ -10,6 +10,7 @@ import click
 
 from sparsedp.cli import Stopped
 from sparsedp.cli.declared.given import Given, said
+from sparsedp.cli.declared.planned import expected_of_fit, planning_options
 from sparsedp.cli.folder.runfile import check_named, run_text, use_config
 from sparsedp.cli.options import (
     anywhere,
@@ -79,6 +80,8 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Fit although a declared value never occurs while undeclared ones do.",
 )
+@planning_options()
+@click.option("--yes", is_flag=True, help="Fit although nothing better than guessing is expected.")
 @click.option("--ledger", type=anywhere, help="The budget that this fit is charged to.")
 @click.option("--ledger-epsilon", type=float, help="Budget of a new ledger.")
 @click.option("--ledger-delta", type=float, help="Budget of a new ledger.")
@@ -183,6 +186,7 @@ def _fit(folder: "Output", given: Given, *, force: bool, shown: bool) -> "Publis
     estimator = _estimator(declared, given)
     ledger = _open_ledger(given, declared)
     records = records_for_fit(given, declared)
+    planned = expected_of_fit(given, declared, records.n_features, records.row_norm)
     estimator.set_params(solver=solver, ledger=ledger, verbose=shown, **records.promised)
     text = run_text(given, declared, records.schema)
     size = model_size(records.names, records.n_features, declared.n_outputs) + 4 * len(text)
@@ -195,6 +199,7 @@ def _fit(folder: "Output", given: Given, *, force: bool, shown: bool) -> "Publis
                 estimator,
                 feature_names=records.names,
                 target_name=records.target_name,
+                planned=planned,
             )
             keep(folder, model, ledger)
         place(folder, model, force=force)

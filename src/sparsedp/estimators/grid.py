@@ -14,10 +14,10 @@ from sparsedp.fit.settings import Settings
 
 TUNABLE = ("bounds", "fit_intercept", "initial_model", "monotone", "n_nonzero", "shapes", "solver")
 """Parameters that a grid may vary: public choices about the model. All others are refused, also
-those that are added one day: each belongs to the guarantee (epsilon, delta, neighbors, ledger,
-random_state), or says which problem is solved (schema, classes, class_weight, target_bounds,
-offset_bounds, invalid), and candidates that solve different problems cannot be compared by their
-scores."""
+those that are added one day: each belongs to the guarantee (epsilon, delta, neighbors, holdout,
+ledger, random_state), or says which problem is solved (schema, classes, class_weight,
+target_bounds, offset_bounds, invalid), and candidates that solve different problems cannot be
+compared by their scores."""
 
 
 @dataclass(frozen=True)
@@ -59,15 +59,15 @@ def _check_estimator(estimator: Estimator) -> None:
             f"{type(estimator).__name__}: steps of a Pipeline would see the records outside of the "
             "guarantee; put the search into the Pipeline, as its last step"
         )
-    if getattr(estimator, "intervals", False) is not False:
-        raise ValueError(
-            "a search publishes the best of several models, and intervals do not know that: leave "
-            "intervals out, and fit the settings that were found with intervals=True"
-        )
     if estimator.ledger is not None:
         raise ValueError(
             "give the ledger to the search, not to its estimator: the search is charged once, as "
             "a whole"
+        )
+    if estimator.holdout is not None:
+        raise ValueError(
+            "a private search takes no holdout: its trials score on records that others of them "
+            "train on. Leave holdout out, and evaluate the best model on other records"
         )
 
 

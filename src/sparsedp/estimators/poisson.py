@@ -26,8 +26,10 @@ from sparsedp.estimators.plots import plot_shapes
 from sparsedp.estimators.raw import said_once, truth_of
 from sparsedp.estimators.records import Given, Records
 from sparsedp.estimators.shapes import one_shape, shapes_of
+from sparsedp.evaluation.holdout import scored_fit
+from sparsedp.evaluation.result import Evaluation
 from sparsedp.fit.coefficients import Coefficients
-from sparsedp.fit.fit import private_fit
+from sparsedp.fit.parts import Holdout
 from sparsedp.fit.problem import Problem
 from sparsedp.fit.settings import BoundsLike, Seed, Settings
 from sparsedp.fit.start import LinearModel
@@ -90,6 +92,9 @@ class SparsePoissonRegressor(RegressorMixin, BaseEstimator):
         replaced by public values, at prediction too: a missing feature becomes the middle of its
         bounds (zero for sparse data and with a row norm), infinity the nearer bound, a missing
         count half the limit.
+    holdout : float, optional
+        Probability that a person (or row, without persons) is kept out of the fit, by a secret
+        coin, for private scores of the model: see ``evaluation_``. Costs no further epsilon.
     ledger : Ledger, optional
         The budget that this fit is charged to, before any noise is drawn.
     random_state : optional
@@ -104,6 +109,8 @@ class SparsePoissonRegressor(RegressorMixin, BaseEstimator):
     intercept_ : float
     privacy_ : PrivacyRecord
         What was released and what is guaranteed.
+    evaluation_ : Evaluation
+        With a `holdout`: private scores of the model, each with a 95 % interval.
     path_ : ModelPath
         The model at every number of features up to this one's.
     clip_bounds_ : (ndarray, ndarray)
@@ -163,6 +170,7 @@ class SparsePoissonRegressor(RegressorMixin, BaseEstimator):
         fit_intercept: bool = True,
         initial_model: LinearModel | None = None,
         invalid: Literal["raise", "replace"] = "raise",
+        holdout: float | Holdout | None = None,
         ledger: Ledger | None = None,
         random_state: Seed | None = None,
         verbose: bool = False,
@@ -181,6 +189,7 @@ class SparsePoissonRegressor(RegressorMixin, BaseEstimator):
         self.fit_intercept = fit_intercept
         self.initial_model = initial_model
         self.invalid = invalid
+        self.holdout = holdout
         self.ledger = ledger
         self.random_state = random_state
         self.verbose = verbose
@@ -215,7 +224,7 @@ class SparsePoissonRegressor(RegressorMixin, BaseEstimator):
         """
         settings = Settings.of(self)
         given = Given(X, y, groups, sample_weight, offset, self.offset_bounds)
-        return self._publish(*private_fit(settings, self._problem(given, settings)))
+        return self._publish(*scored_fit(settings, self._problem(given, settings)))
 
     @property
     def path_(self) -> ModelPath:
@@ -288,10 +297,15 @@ class SparsePoissonRegressor(RegressorMixin, BaseEstimator):
         counts, loss = Counts(float(max_count)), Poisson(float(max_count))
         return Records.of(self, given).problem(settings, counts, loss)
 
-    def _publish(self, released: Coefficients, record: PrivacyRecord) -> "SparsePoissonRegressor":
+    def _publish(
+        self,
+        released: Coefficients,
+        record: PrivacyRecord,
+        evaluation: Evaluation | None = None,
+    ) -> "SparsePoissonRegressor":
         """Take over what was released, in declared units."""
         self.coef_, self.intercept_ = released.coef[0], float(released.intercept[0])
-        publish(self, released, record)
+        publish(self, released, record, evaluation)
         return self
 
     def __sklearn_tags__(self) -> Tags:

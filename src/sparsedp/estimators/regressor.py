@@ -14,12 +14,10 @@ from sparsedp.data.schema import Schema
 from sparsedp.estimators.border import Features, Groups, Tags, Targets, Weights
 from sparsedp.estimators.fitted import (
     clipped_of,
-    inference_of,
     linear_form_of,
     margins_of,
     path_of,
     publish,
-    summary_of,
     tagged,
 )
 from sparsedp.estimators.path import ModelPath
@@ -27,13 +25,14 @@ from sparsedp.estimators.plots import plot_shapes
 from sparsedp.estimators.raw import said_once, truth_of
 from sparsedp.estimators.records import Given, Records
 from sparsedp.estimators.shapes import one_shape, shapes_of
+from sparsedp.evaluation.holdout import scored_fit
+from sparsedp.evaluation.result import Evaluation
 from sparsedp.fit.coefficients import Coefficients
-from sparsedp.fit.fit import private_fit
+from sparsedp.fit.parts import Holdout
 from sparsedp.fit.problem import Problem
 from sparsedp.fit.settings import BoundsLike, Seed, Settings
 from sparsedp.fit.start import LinearModel
 from sparsedp.fit.target import Numbers
-from sparsedp.inference.summary import Summary
 from sparsedp.losses import Huber, Loss, Squared
 from sparsedp.privacy import Ledger, PrivacyRecord
 from sparsedp.solvers import Solver
@@ -73,13 +72,6 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
     monotone : dict, optional
         Effects that shall only rise or only fall, as in ``{"age": "increasing"}``, by name or
         position of the feature. Made so from what was released, at no charge.
-    intervals : bool, "same" or "split"
-        Whether part of the budget pays for intervals of the coefficients; effects are then lines.
-        With True all records estimate where all features are taken (up to 30 by default), else
-        half of the persons, by secret coins, choose features for the others to estimate. See
-        ``summary``.
-    confidence : float
-        How often an interval is to cover.
     solver : str or Solver
         A name or a solver object, such as ``FrankWolfe(radius=1, n_steps=100)``.
     neighbors : {"add_remove", "replace_one"}
@@ -95,6 +87,9 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
         replaced by public values, at prediction too: a missing feature becomes the middle of its
         bounds (zero for sparse data and with a row norm), infinity the nearer bound, a missing
         target the middle of its bounds.
+    holdout : float, optional
+        Probability that a person (or row, without persons) is kept out of the fit, by a secret
+        coin, for private scores of the model: see ``evaluation_``. Costs no further epsilon.
     ledger : Ledger, optional
         The budget that this fit is charged to, before any noise is drawn.
     random_state : optional
@@ -109,6 +104,8 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
     intercept_ : float
     privacy_ : PrivacyRecord
         What was released and what is guaranteed.
+    evaluation_ : Evaluation
+        With a `holdout`: private scores of the model, each with a 95 % interval.
     path_ : ModelPath
         The model at every number of features up to this one's.
     clip_bounds_ : (ndarray, ndarray)
@@ -126,15 +123,6 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
     linear_form_ : LinearForm
         ``coef``, ``intercept`` and ``largest_difference``: the plain linear model that is closest
         to this one, clipping and bends included, over all records within the declared bounds.
-    intervals_ : ndarray of shape (n_features, 2)
-        With ``intervals``: lower and upper ends; NaN where noise drowns what is known about a
-        coefficient, and for features that are not in the model.
-    standard_errors_, p_values_ : ndarray of shape (n_features,)
-        Likewise: of sampling and privacy noise together, and of the hypothesis of zero.
-    covariance_ : ndarray
-        Of the coefficients of ``inference_.features`` and the intercept, which is last.
-    inference_ : Inference or None
-        All of it in one object, with the intercept.
     n_features_in_, feature_names_in_
         As in scikit-learn: of raw tables, where there is a schema.
     coef_names_ : ndarray
@@ -158,13 +146,12 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
         n_nonzero: int | None = None,
         shapes: Literal["auto", "linear", "additive"] = "auto",
         monotone: Mapping[str | int, Literal["increasing", "decreasing"]] | None = None,
-        intervals: Literal["same", "split"] | bool = False,
-        confidence: float = 0.95,
         solver: str | Solver = "pursuit",
         neighbors: Literal["add_remove", "replace_one"] = "add_remove",
         fit_intercept: bool = True,
         initial_model: LinearModel | None = None,
         invalid: Literal["raise", "replace"] = "raise",
+        holdout: float | Holdout | None = None,
         ledger: Ledger | None = None,
         random_state: Seed | None = None,
         verbose: bool = False,
@@ -178,13 +165,12 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
         self.n_nonzero = n_nonzero
         self.shapes = shapes
         self.monotone = monotone
-        self.intervals = intervals
-        self.confidence = confidence
         self.solver = solver
         self.neighbors = neighbors
         self.fit_intercept = fit_intercept
         self.initial_model = initial_model
         self.invalid = invalid
+        self.holdout = holdout
         self.ledger = ledger
         self.random_state = random_state
         self.verbose = verbose
@@ -215,34 +201,7 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
         """
         settings = Settings.of(self)
         given = Given(X, y, groups, sample_weight)
-        return self._publish(*private_fit(settings, self._problem(given, settings)))
-
-    @property
-    def intervals_(self) -> np.ndarray:
-        """Ends of the intervals of all coefficients; NaN where there is none."""
-        found = inference_of(self)
-        return found.spread(found.table.intervals)
-
-    @property
-    def standard_errors_(self) -> np.ndarray:
-        """Of sampling and privacy noise together; NaN where there is no interval."""
-        found = inference_of(self)
-        return found.spread(found.table.standard_errors)
-
-    @property
-    def p_values_(self) -> np.ndarray:
-        """Of the hypothesis that a coefficient is zero; NaN where there is no interval."""
-        found = inference_of(self)
-        return found.spread(found.table.p_values)
-
-    @property
-    def covariance_(self) -> np.ndarray:
-        """Of the coefficients of the model, and the intercept last."""
-        return inference_of(self).covariance
-
-    def summary(self) -> Summary:
-        """The coefficients with their intervals, as a table; needs ``intervals``."""
-        return summary_of(self, "Linear regression")
+        return self._publish(*scored_fit(settings, self._problem(given, settings)))
 
     @property
     def path_(self) -> ModelPath:
@@ -314,10 +273,15 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
         numbers = Numbers.within(target_bounds, symmetric=not settings.fit_intercept)
         return Records.of(self, given).problem(settings, numbers, _loss(self.loss))
 
-    def _publish(self, released: Coefficients, record: PrivacyRecord) -> "SparseLinearRegression":
+    def _publish(
+        self,
+        released: Coefficients,
+        record: PrivacyRecord,
+        evaluation: Evaluation | None = None,
+    ) -> "SparseLinearRegression":
         """Take over what was released, in declared units."""
         self.coef_, self.intercept_ = released.coef[0], float(released.intercept[0])
-        publish(self, released, record)
+        publish(self, released, record, evaluation)
         return self
 
     def __sklearn_tags__(self) -> Tags:

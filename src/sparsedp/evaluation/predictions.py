@@ -142,7 +142,7 @@ def _read(
     if k > 2:
         values = _matrix(cells, k, invalid)
         if method == "decision_function":
-            values = _softmax(values)
+            values = probabilities_of(values)
         return np.clip(values, 0.0, 1.0), unit, Multiclass.of(k, labels=False)
     if method == "decision_function":
         bounds = Bounds(-MARGIN, MARGIN)
@@ -198,7 +198,7 @@ def _one_hot(cells: RawTable, target: Classes, invalid: Invalid) -> np.ndarray:
     raise ValueError(f"predicted labels in the place of y: {problem}")
 
 
-def _softmax(margins: np.ndarray) -> np.ndarray:
+def probabilities_of(margins: np.ndarray) -> np.ndarray:
     """Probabilities of our own margins, by the exponential of the losses: record by record."""
     first = np.zeros(len(margins), dtype=np.int64)
     probabilities = Multinomial(margins.shape[1]).residual(margins, first)

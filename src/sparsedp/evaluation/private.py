@@ -13,7 +13,7 @@ from sparsedp.data.gate import Invalid
 from sparsedp.data.raw import RawColumn, RawTable
 from sparsedp.evaluation.predictions import Predictions, ResponseMethod, predictions_of
 from sparsedp.evaluation.record import exact_record, private_record
-from sparsedp.evaluation.result import Evaluation
+from sparsedp.evaluation.result import Evaluation, scored
 from sparsedp.evaluation.roles import Roles
 from sparsedp.evaluation.target import Model, declared_target, is_model
 from sparsedp.fit.charge import charge, finish
@@ -22,7 +22,6 @@ from sparsedp.fit.solve import door
 from sparsedp.fit.stopped import after_charge
 from sparsedp.mechanisms import NoiselessCurator
 from sparsedp.privacy import (
-    MOVED,
     NEIGHBORS,
     Budget,
     Ledger,
@@ -130,7 +129,7 @@ def evaluate(
     with closing(data):
         name = type(model).__name__ if is_model(model) else "a column of predictions"
         table, record = asked.released(found, data, target.declared(), name)
-    return _scored(found, table, record, target.classes)
+    return scored(found.design, found.method, table, record, target.classes)
 
 
 @dataclass(frozen=True)
@@ -192,28 +191,3 @@ class _Asked:
         table = after_charge(through_the_door)
         finish(self.ledger, record, table)
         return table, record
-
-
-def _scored(
-    found: Predictions,
-    table: np.ndarray,
-    record: PrivacyRecord,
-    classes: tuple[object, ...] | None,
-) -> Evaluation:
-    """What follows from the table, without the records."""
-    variance = 0.0
-    if math.isfinite(record.epsilon):
-        # Of Laplace noise on a fine grid, in records: twice the square of its scale.
-        variance = 2 * (MOVED.under(record.neighbors) / record.events[0]["epsilon"]) ** 2
-    scored = found.design.found(table, variance)
-    return Evaluation(
-        task=found.design.task,
-        scores=scored.scores,
-        refused=scored.refused,
-        null=scored.null,
-        curves=found.design.curves(table, variance),
-        classes=classes,
-        table=table,
-        design=found.design.described() | {"method": found.method},
-        privacy=record,
-    )

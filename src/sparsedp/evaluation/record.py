@@ -16,6 +16,11 @@ ASSUMPTIONS = (
     "choose the model; they are no part of the privacy guarantee.",
 )
 
+HELD_OUT = (
+    "By a secret coin of its own everybody was in the fit or in these scores, never in both: the "
+    "charge of the model pays for both."
+)
+
 
 def private_record(
     public: PublicFacts,

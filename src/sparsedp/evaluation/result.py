@@ -1,12 +1,13 @@
 """The scores of a model, as they may be published."""
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from sparsedp.evaluation.design import Curve
+from sparsedp.evaluation.design import Curve, Design
 from sparsedp.evaluation.score import Score
-from sparsedp.privacy import PrivacyRecord
+from sparsedp.privacy import MOVED, Neighbors, PrivacyRecord
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -96,3 +97,32 @@ class Evaluation:
             )
         lines += [f"{name:{wide}}  refused: {reason}" for name, reason in self.refused.items()]
         return "\n".join(lines)
+
+
+def scored(
+    design: Design,
+    method: str,
+    table: np.ndarray,
+    record: PrivacyRecord,
+    classes: tuple[object, ...] | None,
+) -> Evaluation:
+    """What follows from a released table, without the records."""
+    exact = math.isinf(record.epsilon)
+    variance = 0.0 if exact else noise_variance(record.events[0]["epsilon"], record.neighbors)
+    found = design.found(table, variance)
+    return Evaluation(
+        task=design.task,
+        scores=found.scores,
+        refused=found.refused,
+        null=found.null,
+        curves=design.curves(table, variance),
+        classes=classes,
+        table=table,
+        design=design.described() | {"method": method},
+        privacy=record,
+    )
+
+
+def noise_variance(epsilon: float, neighbors: Neighbors) -> float:
+    """Of Laplace noise on a fine grid in a cell, in records: twice the square of its scale."""
+    return 2 * (MOVED.under(neighbors) / epsilon) ** 2

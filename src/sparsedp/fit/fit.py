@@ -2,18 +2,24 @@
 
 import math
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from sparsedp.fit.charge import charge, finish, model_by
 from sparsedp.fit.coefficients import Coefficients
+from sparsedp.fit.parts.beside import Beside, divided
+from sparsedp.fit.parts.coins import parts_by_coins
 from sparsedp.fit.plan import Plan, planned, warn_about_noise
 from sparsedp.fit.problem import Problem
 from sparsedp.fit.progress import Progress
 from sparsedp.fit.record import exact_record, private_record
 from sparsedp.fit.settings import Settings
-from sparsedp.fit.solve import exact_solution, private_solution
+from sparsedp.fit.solve import door, exact_solution, private_solution
 from sparsedp.fit.stopped import after_charge
-from sparsedp.privacy import PrivacyRecord
+from sparsedp.mechanisms import KeyStream
+from sparsedp.privacy import Budget, PrivacyRecord
+from sparsedp.solvers import Solution
 
 
 def private_fit(settings: Settings, problem: Problem) -> tuple[Coefficients, PrivacyRecord]:
@@ -30,25 +36,97 @@ def private_fit(settings: Settings, problem: Problem) -> tuple[Coefficients, Pri
     *Privacy.* Whatever can be refused is refused by the plan: nothing is charged then. The charge
     comes before the first noise. The record says what was charged.
     """
-    with closing(problem.data) as data:
-        plan = planned(settings, problem)  # raises if anything is impossible
-        if math.isinf(settings.epsilon):
-            return _exact_fit(settings, problem, plan)
-        budget, stream = plan.budget(settings.epsilon, settings.delta), settings.stream()
-        record = private_record(settings, problem, plan.public, budget, seeded=stream.seeded)
-        warn_about_noise(plan.public, budget, record)  # raises where users make errors of warnings
-        # Raises if the ledger has not enough left.
-        record = charge(settings.ledger, record, data, what=model_by(record))
+    with closing(problem.data):
+        return _private_fit(settings, problem, None)[:2]
 
-        progress = Progress(budget.charges.n_releases, settings.verbose)
-        data.watched(progress.reading)
-        solution = after_charge(
-            lambda: private_solution(plan, budget, data, stream, progress)  # noise: here only
+
+def divided_fit(
+    settings: Settings, problem: Problem, beside: Beside
+) -> tuple[Coefficients, PrivacyRecord, np.ndarray]:
+    """The same on a part of the persons, and a release about all others; see `private_fit`.
+
+    Parameters
+    ----------
+    settings : Settings
+        With a holdout.
+    problem : Problem
+        Private: the records of both parts.
+    beside : Beside
+        What is released about those who are held out, once there is a model.
+
+    Notes
+    -----
+    *Privacy.* Both together cost the epsilon and delta of the settings, by the coins
+    (privacy/events/parallel.md), and are charged at once.
+    """
+    if settings.holdout is None or math.isinf(settings.epsilon):
+        raise ValueError(
+            "a holdout is for private scores of a private model: with epsilon=float('inf') leave "
+            "holdout out, and call evaluate with epsilon=float('inf') on records of your choice"
         )
-        finish(settings.ledger, record, solution.weights)
-        released = Coefficients.of(solution, problem, settings.confidence)
-        notes = (*solution.notes, *released.clipped(data), *record.notes)
-        return released, replace(record, notes=notes)
+    with closing(problem.data):
+        other = Budget(
+            beside.schedule, epsilon=settings.epsilon, delta=0.0, neighbors=settings.neighbors
+        )
+        released, record, found = _private_fit(settings, problem, _Other(beside, other))
+    assert found is not None
+    return released, record, found
+
+
+@dataclass(frozen=True, eq=False)
+class _Other:
+    """What is released beside a fit, and its budget."""
+
+    beside: Beside
+    budget: Budget
+
+    def release(
+        self, plan: Plan, problem: Problem, solution: Solution, stream: KeyStream
+    ) -> np.ndarray:
+        """Through a door of its own: what crosses it concerns its own part of the persons."""
+        with door(self.budget, plan.public, stream) as curator:
+            return self.beside.release(problem, solution, curator)
+
+
+def _private_fit(
+    settings: Settings, problem: Problem, other: _Other | None
+) -> tuple[Coefficients, PrivacyRecord, np.ndarray | None]:
+    data, stream, held = problem.data, settings.stream(), problem.data
+    if other is not None and settings.holdout is not None:
+        share = settings.holdout.share
+        kept, held = parts_by_coins(data, (1 - share, share), stream)
+        problem = replace(problem, data=kept)
+    plan = planned(settings, problem)  # raises if anything is impossible
+    if math.isinf(settings.epsilon):
+        return *_exact_fit(settings, problem, plan), None
+    budget = plan.budget(settings.epsilon, settings.delta)
+    record = private_record(settings, problem, plan.public, budget, seeded=stream.seeded)
+    if other is not None and settings.holdout is not None:
+        pair = divided(budget, other.beside, other.budget, settings.holdout.share)
+        proven = max(record.proven_epsilon, settings.epsilon)
+        events = ({"name": "holdout", **pair.to_dict()},)
+        record = replace(record, proven_epsilon=proven, events=events)
+    public = plan.public
+    if public.n_records is not None:  # of all parts: nobody is told how many are in which
+        public = replace(public, n_records=data.n_persons)
+    warn_about_noise(public, budget, record)  # raises where users make errors of warnings
+    # Raises if the ledger has not enough left.
+    record = charge(settings.ledger, record, data, what=model_by(record))
+
+    progress = Progress(budget.charges.n_releases, settings.verbose)
+    data.watched(progress.reading)
+
+    def noisy() -> tuple[Solution, np.ndarray | None]:  # noise: here only
+        solution = private_solution(plan, budget, problem.data, stream, progress)
+        if other is None:
+            return solution, None
+        return solution, other.release(plan, replace(problem, data=held), solution, stream)
+
+    solution, found = after_charge(noisy)
+    finish(settings.ledger, record, solution.weights)
+    released = Coefficients.of(solution, problem)
+    notes = (*solution.notes, *released.clipped(problem.data), *record.notes)
+    return released, replace(record, notes=notes), found
 
 
 def _exact_fit(
@@ -60,5 +138,4 @@ def _exact_fit(
     progress = Progress(None, settings.verbose)
     problem.data.watched(progress.reading)
     solution = exact_solution(plan, problem.data, progress)
-    released = Coefficients.of(solution, problem, settings.confidence)
-    return released, exact_record(settings, problem, plan.public)
+    return Coefficients.of(solution, problem), exact_record(settings, problem, plan.public)

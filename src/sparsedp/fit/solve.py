@@ -54,6 +54,19 @@ def private_solution(
     return made_monotone(solution, plan.monotone)
 
 
+def margins_of(data: Dataset, solution: Solution) -> np.ndarray:
+    """What a released solution says of records, offsets included (private).
+
+    A record's margins depend on nothing but the record.
+    """
+    if solution.bounds is not None:
+        data = data.tightened(solution.bounds)
+    margins = data.margins(solution.weights)
+    for bend in solution.bends:
+        margins = margins + bend.at(data.columns([bend.feature])[:, 0]).reshape(margins.shape)
+    return margins
+
+
 def exact_solution(plan: Plan, data: Dataset, on_release: OnRelease | None = None) -> Solution:
     """What the solver finds without noise: not private."""
     with np.errstate(all="ignore"):

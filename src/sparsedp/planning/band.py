@@ -19,9 +19,9 @@ FEWEST, MOST = 20.0, 1e11
 LOSSES = (0.05, 0.02, 0.01)
 """Of quality, for which records are counted."""
 
-NOTHING = 0.1
-"""A model that keeps less than this part of the lift in the middle of its band is no better than
-guessing, for all that can be told."""
+NOTHING, NEARLY = 0.1, 0.02
+"""A model that keeps less than this part of what is possible in the middle of its band, or is
+better than guessing by less than the second number, is as good as guessing."""
 
 
 @dataclass(frozen=True)
@@ -109,4 +109,5 @@ def records_for(law: Curves, facts: Facts, ceiling: Ceiling, loss: float, *, sur
 
 def hopeless(found: Band, facts: Facts, ceiling: Ceiling) -> bool:
     """Whether nothing better than guessing is to be expected."""
-    return found.expected - facts.null < NOTHING * (ceiling.middle - facts.null)
+    better = found.expected - facts.null
+    return better < max(NOTHING * (ceiling.middle - facts.null), NEARLY)

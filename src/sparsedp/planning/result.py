@@ -1,6 +1,7 @@
 """What a plan says: to people, to notebooks and to programs."""
 
 from dataclasses import asdict, dataclass
+from typing import TypedDict
 
 from sparsedp.planning.band import Band, Ceiling
 from sparsedp.planning.facts import Facts
@@ -9,6 +10,16 @@ from sparsedp.planning.picture import fragment
 from sparsedp.planning.scores import Telling
 from sparsedp.planning.words import text_of
 from sparsedp.privacy import Ledger
+
+
+class Promise(TypedDict):
+    """What a model file keeps of a plan."""
+
+    metric: str
+    expected: float
+    at_least: float
+    null: float
+    ceiling: list[float]
 
 
 @dataclass(frozen=True)
@@ -133,7 +144,7 @@ class QualityPlan:
             f"records at epsilon = {self.price.epsilon:g} (guessing {self.null:.2f})"
         )
 
-    def planned(self) -> dict[str, object]:
+    def planned(self) -> Promise:
         """What a model file keeps of a plan: no number of records."""
         return {
             "metric": self.metric,

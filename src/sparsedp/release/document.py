@@ -64,6 +64,16 @@ class Charge(TypedDict):
     head: str
 
 
+class Planned(TypedDict):
+    """Quality that was planned before the fit, from public numbers."""
+
+    metric: str
+    expected: float
+    at_least: float
+    null: float
+    ceiling: list[float]
+
+
 class Record(TypedDict):
     """What ``PrivacyRecord.to_dict`` writes."""
 

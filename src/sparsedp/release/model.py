@@ -24,7 +24,7 @@ from sparsedp.losses import from_record
 from sparsedp.privacy.record import PrivacyRecord
 from sparsedp.privacy.verdict import Verdict, verdict_of
 from sparsedp.release.columns import TableLike, UsedColumns
-from sparsedp.release.document import Label, Record, Target
+from sparsedp.release.document import Label, Planned, Record, Target
 from sparsedp.release.feature import Feature, label_text
 from sparsedp.release.read import FORMAT, HASH, content_hash, fields_of
 
@@ -65,6 +65,8 @@ class PublishedModel:
         of models without a schema.
     schema : Schema or None
         How raw tables become features, for predictions from them.
+    planned : dict or None
+        Quality that was expected before the fit: what ``QualityPlan.planned`` says.
 
     Privacy
     -------
@@ -81,6 +83,7 @@ class PublishedModel:
     privacy: Record
     categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
     schema: Schema | None = None
+    planned: Planned | None = None
 
     @classmethod
     def from_estimator(
@@ -90,6 +93,7 @@ class PublishedModel:
         feature_names: Sequence[str] | None = None,
         target_name: str | None = None,
         categories: Mapping[str, Sequence[Label]] | None = None,
+        planned: Planned | None = None,
     ) -> "PublishedModel":
         """Take what a fitted estimator of sparsedp releases.
 
@@ -102,6 +106,8 @@ class PublishedModel:
             What is predicted, for the reader.
         categories : dict, optional
             Declared values of text columns, as given to ``read_table``.
+        planned : dict, optional
+            ``plan(...).planned()``: quality that was expected before the fit.
         """
         try:
             record = cast("Record", estimator.privacy_.to_dict())
@@ -136,6 +142,7 @@ class PublishedModel:
                 if used & {f"{column}={value}" for value in values}
             },
             schema=schema,
+            planned=planned,
         )
 
     @property
@@ -311,6 +318,8 @@ class PublishedModel:
             content["shapes"] = shapes
         if self.schema is not None:
             content["schema"] = self.schema.to_dict()
+        if self.planned is not None:
+            content["planned"] = self.planned
         content[HASH] = content_hash(content)
         return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 

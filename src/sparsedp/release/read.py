@@ -17,7 +17,7 @@ from sparsedp.release.checks import (
     is_whole,
     need,
 )
-from sparsedp.release.document import Json, Label, Record, Target
+from sparsedp.release.document import Json, Label, Planned, Record, Target
 from sparsedp.release.feature import Feature
 from sparsedp.release.read_record import checked_record, checked_target
 from sparsedp.release.read_shapes import with_shapes
@@ -25,6 +25,9 @@ from sparsedp.release.read_shapes import with_shapes
 FORMAT = "sparsedp-model/1"
 HASH = "sha256"
 """Of all else in the file. It shows damage; whoever changes a file on purpose can compute it."""
+METRICS = ("AUC", "R2", "accuracy")
+"""By which quality may have been planned."""
+
 N_CLASSES = {"binary": "2", "multinomial": "3 or more", "linear": "no", "count": "no"}
 FIELDS = (
     *("task", "target", "classes", "n_features", "features", "intercept", "categories"),
@@ -44,6 +47,7 @@ class Fields(TypedDict):
     privacy: Record
     categories: dict[str, tuple[str, ...]]
     schema: Schema | None
+    planned: Planned | None
 
 
 def content_hash(content: Mapping[str, object]) -> str:
@@ -80,6 +84,7 @@ def _fields(document: Json, where: str) -> Fields:
     need(found == FORMAT, f'its format is {found!r:.40}, not "{FORMAT}"')
     stored = content.pop("schema", None)  # models of plain numbers have none
     shapes = content.pop("shapes", None)
+    planned = content.pop("planned", None)  # where nothing was planned
     checked_fields(content, FIELDS, "the file")
     task = content["task"]
     if not isinstance(task, str) or task not in N_CLASSES:
@@ -111,7 +116,20 @@ def _fields(document: Json, where: str) -> Fields:
         "privacy": record,
         "categories": _categories(content["categories"], where),
         "schema": None if stored is None else _schema(stored, features, n_features),
+        "planned": None if planned is None else _planned(planned),
     }
+
+
+def _planned(content: Json) -> Planned:
+    """What was planned: a few numbers and the name of a score."""
+    names = ("metric", "expected", "at_least", "null", "ceiling")
+    found = checked_fields(content, names, "planned")
+    metric, ceiling = found["metric"], found["ceiling"]
+    if metric not in METRICS:
+        raise NotAModel(f"planned.metric must be one of {', '.join(METRICS)}")
+    if not are_numbers([found[name] for name in names[1:4]], 3) or not are_numbers(ceiling, 2):
+        raise NotAModel("planned must hold finite numbers, and two for the ceiling")
+    return cast("Planned", found)
 
 
 def _schema(content: Json, features: tuple[Feature, ...], n_features: int) -> Schema:

@@ -117,7 +117,7 @@ def spread(
     const double[::1] shift,
     const double[::1] scale,
     const double[::1] empty,
-    double[:, ::1] out,
+    double[:, :] out,
 ):
     """Dense columns from one on, shifted and scaled; the entries of a row are in order."""
     cdef Py_ssize_t i, j, p, width = out.shape[1]

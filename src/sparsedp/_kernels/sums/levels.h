@@ -25,4 +25,16 @@ WIDE static void row_places(const double *restrict values, const double *restric
     for (ptrdiff_t j = 0; j < d; j++) places[j] = place(values[j], lower[j], width[j], n_cells);
 }
 
+/* The last knot that is not above a value, but the last one of all; and the part of the way to the
+   next: never less than 0 or more than 1, also by rounding or beyond the knots; NaN counts as 0. */
+WIDE static int32_t between(double value, const double *restrict knots, ptrdiff_t n_knots,
+                            double *restrict above) {
+    int32_t cell = 0;
+    for (ptrdiff_t c = 1; c < n_knots - 1; c++) cell += knots[c] <= value;
+    double part = (value - knots[cell]) / (knots[cell + 1] - knots[cell]);
+    part = part > 0.0 ? part : 0.0;
+    *above = part < 1.0 ? part : 1.0;
+    return cell;
+}
+
 #endif

@@ -15,6 +15,35 @@ cdef extern from "levels.h" nogil:
         const double* values, const double* lower, const double* width, double n_cells,
         Py_ssize_t d, int32_t* places
     )
+    int32_t between(double value, const double* knots, Py_ssize_t n_knots, double* above)
+
+
+def hats(
+    const double[:, ::1] values,
+    const double[:, ::1] knots,
+    const int32_t[::1] starts,
+    int32_t[:, ::1] places,
+    double[:, ::1] parts,
+):
+    """Between which knots of its column each value lies, and where between them."""
+    cdef Py_ssize_t i, j, at, n_knots = knots.shape[1]
+    cdef double above
+    cdef int32_t cell
+    with nogil:
+        for i in range(values.shape[0]):
+            at = 0
+            for j in range(values.shape[1]):
+                if knots[j, 0] != knots[j, 0]:
+                    places[i, at] = starts[j]
+                    parts[i, at] = values[i, j]
+                    at += 1
+                    continue
+                cell = between(values[i, j], &knots[j, 0], n_knots, &above)
+                places[i, at] = starts[j] + cell
+                places[i, at + 1] = starts[j] + cell + 1
+                parts[i, at] = 1.0 - above
+                parts[i, at + 1] = above
+                at += 2
 
 
 def count_rows(

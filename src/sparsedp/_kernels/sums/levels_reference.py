@@ -56,6 +56,34 @@ def count_entries(
     counts -= fewer
 
 
+def hats(
+    values: Array,
+    knots: Array,
+    starts: NDArray[np.int32],
+    places: NDArray[np.int32],
+    parts: Array,
+) -> None:
+    """Between which knots of its column each value lies, and where between them.
+
+    For a column two places, the start plus the numbers of these knots, and the parts that a value
+    has of both. A column whose knots are not numbers has one place and the value as its part.
+    """
+    at = 0
+    for j, known in enumerate(knots):
+        column = values[:, j]
+        if np.isnan(known[0]):
+            places[:, at], parts[:, at] = starts[j], column
+            at += 1
+            continue
+        cell = np.searchsorted(known[1:-1], column, side="right")
+        above = (column - known[cell]) / (known[cell + 1] - known[cell])
+        # Rounding, or a value beyond the knots, may not make a part of less than 0 or more than 1.
+        above = np.clip(above, 0, 1)
+        places[:, at], places[:, at + 1] = starts[j] + cell, starts[j] + cell + 1
+        parts[:, at], parts[:, at + 1] = 1 - above, above
+        at += 2
+
+
 def kinds_of(
     values: Array | float, lower: Array, width: Array, kinds: NDArray[np.uint8]
 ) -> NDArray[np.uint8]:

@@ -7,16 +7,19 @@
 #include "products_rows.h"
 
 #define TILE 8 /* coordinates at a time */
+#define ROWS 64 /* dense records at a time */
 
 static inline double across(four sum) { return (sum[0] + sum[1]) + (sum[2] + sum[3]); }
 
 /* Squared norm of start + sum over j of x[j] * map[j] for every record, in the order of its entries;
-   and sum over j of |x[j]| * lengths[j]. The rows of the map are whole tiles. */
+   and sum over j of |x[j]| * lengths[j]. The rows of the map are whole tiles; in each tile rows before
+   its first one are zero, and are passed over. */
 #define CSR_MAPPED(NAME, INDEX)                                                                  \
     WIDE static void NAME(const INDEX *restrict indptr, const INDEX *restrict columns,           \
                           const double *restrict x, ptrdiff_t n, const double *restrict map,     \
-                          const double *restrict start, const double *restrict lengths,          \
-                          ptrdiff_t width, double *restrict squares, double *restrict sizes) {   \
+                          const ptrdiff_t *restrict firsts, const double *restrict start,        \
+                          const double *restrict lengths, ptrdiff_t width,                       \
+                          double *restrict squares, double *restrict sizes) {                    \
         for (ptrdiff_t i = 0; i < n; i++) {                                                      \
             double size = 0;                                                                     \
             four square = {0};                                                                   \
@@ -27,6 +30,7 @@ static inline double across(four sum) { return (sum[0] + sum[1]) + (sum[2] + sum
                 const double *s = start + q;                                                     \
                 four a = FOUR(s), b = FOUR(s + 4), c = FOUR(s + 8), d = FOUR(s + 12);            \
                 four e = FOUR(s + 16), f = FOUR(s + 20), g = FOUR(s + 24), h = FOUR(s + 28);     \
+                while (first < end && columns[first] < firsts[q / TILE]) first++;                \
                 for (ptrdiff_t p = first; p < end; p++) {                                        \
                     const double *row = map + (ptrdiff_t)columns[p] * width + q;                 \
                     double v = x[p];                                                             \
@@ -40,6 +44,7 @@ static inline double across(four sum) { return (sum[0] + sum[1]) + (sum[2] + sum
             }                                                                                    \
             for (; q < width; q += TILE) {                                                       \
                 four a = FOUR(start + q), b = FOUR(start + q + 4);                               \
+                while (first < end && columns[first] < firsts[q / TILE]) first++;                \
                 for (ptrdiff_t p = first; p < end; p++) {                                        \
                     const double *row = map + (ptrdiff_t)columns[p] * width + q;                 \
                     a += x[p] * FOUR(row), b += x[p] * FOUR(row + 4);                            \
@@ -53,59 +58,62 @@ static inline double across(four sum) { return (sum[0] + sum[1]) + (sum[2] + sum
 CSR_MAPPED(csr_mapped_32, int32_t)
 CSR_MAPPED(csr_mapped_64, int64_t)
 
-/* The same for four dense records, and for one. */
-static inline void four_mapped(const double *restrict x, ptrdiff_t stride, ptrdiff_t d,
-                               const double *restrict map, const double *restrict start,
-                               ptrdiff_t width, double *restrict squares) {
-    four square[4] = {{0}};
-    for (ptrdiff_t q = 0; q < width; q += TILE) {
-        four a = FOUR(start + q), c = a, e = a, g = a, b = FOUR(start + q + 4), f = b, h = b, i = b;
-        for (ptrdiff_t j = 0; j < d; j++) {
-            const double *row = map + j * width + q, *v = x + j;
-            four left = FOUR(row), right = FOUR(row + 4);
-            a += v[0] * left, b += v[0] * right;
-            c += v[stride] * left, f += v[stride] * right;
-            e += v[2 * stride] * left, h += v[2 * stride] * right;
-            g += v[3 * stride] * left, i += v[3 * stride] * right;
-        }
-        square[0] += a * a + b * b, square[1] += c * c + f * f;
-        square[2] += e * e + h * h, square[3] += g * g + i * i;
+/* What one tile of the map, rows one after another, adds to the squares of four dense records, and of
+   one. */
+static inline void four_mapped(const double *restrict x, ptrdiff_t stride, ptrdiff_t first, ptrdiff_t d,
+                               const double *restrict tile, const double *restrict start,
+                               four *restrict square) {
+    four a = FOUR(start), c = a, e = a, g = a, b = FOUR(start + 4), f = b, h = b, i = b;
+    for (ptrdiff_t j = first; j < d; j++) {
+        const double *row = tile + j * TILE, *v = x + j;
+        four left = FOUR(row), right = FOUR(row + 4);
+        a += v[0] * left, b += v[0] * right;
+        c += v[stride] * left, f += v[stride] * right;
+        e += v[2 * stride] * left, h += v[2 * stride] * right;
+        g += v[3 * stride] * left, i += v[3 * stride] * right;
     }
-    for (int k = 0; k < 4; k++) squares[k] = across(square[k]);
+    square[0] += a * a + b * b, square[1] += c * c + f * f;
+    square[2] += e * e + h * h, square[3] += g * g + i * i;
 }
 
-static inline void one_mapped(const double *restrict x, ptrdiff_t d, const double *restrict map,
-                              const double *restrict start, ptrdiff_t width,
-                              double *restrict squares) {
-    four square = {0};
-    for (ptrdiff_t q = 0; q < width; q += TILE) {
-        four a = FOUR(start + q), b = FOUR(start + q + 4);
-        for (ptrdiff_t j = 0; j < d; j++) {
-            const double *row = map + j * width + q;
-            a += x[j] * FOUR(row), b += x[j] * FOUR(row + 4);
-        }
-        square += a * a + b * b;
+static inline void one_mapped(const double *restrict x, ptrdiff_t first, ptrdiff_t d,
+                              const double *restrict tile, const double *restrict start,
+                              four *restrict square) {
+    four a = FOUR(start), b = FOUR(start + 4);
+    for (ptrdiff_t j = first; j < d; j++) {
+        const double *row = tile + j * TILE;
+        a += x[j] * FOUR(row), b += x[j] * FOUR(row + 4);
     }
-    *squares = across(square);
+    *square += a * a + b * b;
 }
 
-WIDE static void dense_rows_mapped(const double *restrict x, ptrdiff_t stride, ptrdiff_t n,
-                                   ptrdiff_t d, const double *restrict map,
+/* Some records at a time meet one tile after the other: both stay in the caches. */
+WIDE static void dense_rows_mapped(const double *restrict x, ptrdiff_t stride, ptrdiff_t n, ptrdiff_t d,
+                                   const double *restrict tiles, const ptrdiff_t *restrict firsts,
                                    const double *restrict start, const double *restrict lengths,
-                                   ptrdiff_t width, double *restrict squares,
+                                   ptrdiff_t n_tiles, double *restrict squares,
                                    double *restrict sizes) {
-    ptrdiff_t i = 0;
-    for (; i + 4 <= n; i += 4)
-        four_mapped(x + i * stride, stride, d, map, start, width, squares + i);
-    for (; i < n; i++) one_mapped(x + i * stride, d, map, start, width, squares + i);
-    for (i = 0; i < n; i++) {
-        double lanes[8] = {0};
-        const double *row = x + i * stride;
-        ptrdiff_t j = 0;
-        for (; j + 8 <= d; j += 8)
-            for (int l = 0; l < 8; l++) lanes[l] += fabs(row[j + l]) * lengths[j + l];
-        for (int l = 0; j < d; j++, l++) lanes[l] += fabs(row[j]) * lengths[j];
-        sizes[i] = folded(lanes);
+    for (ptrdiff_t begin = 0; begin < n; begin += ROWS) {
+        ptrdiff_t some = n - begin < ROWS ? n - begin : ROWS;
+        const double *rows = x + begin * stride;
+        four square[ROWS] = {{0}};
+        for (ptrdiff_t q = 0; q < n_tiles; q++) {
+            const double *tile = tiles + q * d * TILE, *s = start + q * TILE;
+            ptrdiff_t i = 0;
+            for (; i + 4 <= some; i += 4)
+                four_mapped(rows + i * stride, stride, firsts[q], d, tile, s, square + i);
+            for (; i < some; i++) one_mapped(rows + i * stride, firsts[q], d, tile, s, square + i);
+        }
+        for (ptrdiff_t i = 0; i < some; i++) {
+            double lanes[8] = {0};
+            const double *row = rows + i * stride;
+            ptrdiff_t j = 0;
+            for (; j + 8 <= d; j += 8)
+                for (int l = 0; l < 8; l++) lanes[l] += fabs(row[j + l]) * lengths[j + l];
+            for (int l = 0; j < d; j++, l++) lanes[l] += fabs(row[j]) * lengths[j];
+            sizes[begin + i] = folded(lanes);
+            squares[begin + i] = across(square[i]);
+        }
     }
 }
 

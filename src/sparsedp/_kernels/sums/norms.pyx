@@ -20,18 +20,18 @@ cdef extern from "products_rows.h" nogil:
 cdef extern from "norms.h" nogil:
     void csr_mapped_32(
         const int32_t* indptr, const int32_t* columns, const double* x, Py_ssize_t n,
-        const double* map, const double* start, const double* lengths, Py_ssize_t width,
-        double* squares, double* sizes
+        const double* map, const Py_ssize_t* firsts, const double* start, const double* lengths,
+        Py_ssize_t width, double* squares, double* sizes
     )
     void csr_mapped_64(
         const int64_t* indptr, const int64_t* columns, const double* x, Py_ssize_t n,
-        const double* map, const double* start, const double* lengths, Py_ssize_t width,
-        double* squares, double* sizes
+        const double* map, const Py_ssize_t* firsts, const double* start, const double* lengths,
+        Py_ssize_t width, double* squares, double* sizes
     )
     void dense_rows_mapped(
-        const double* x, Py_ssize_t stride, Py_ssize_t n, Py_ssize_t d, const double* map,
-        const double* start, const double* lengths, Py_ssize_t width, double* squares,
-        double* sizes
+        const double* x, Py_ssize_t stride, Py_ssize_t n, Py_ssize_t d, const double* tiles,
+        const Py_ssize_t* firsts, const double* start, const double* lengths, Py_ssize_t n_tiles,
+        double* squares, double* sizes
     )
 
 
@@ -40,6 +40,7 @@ def csr_mapped(
     const index[::1] indices,
     const double[::1] data,
     const double[:, ::1] matrix,
+    const Py_ssize_t[::1] firsts,
     const double[::1] start,
     const double[::1] lengths,
     double[::1] squares,
@@ -50,31 +51,32 @@ def csr_mapped(
     with nogil:
         if index is int32_t:
             csr_mapped_32(
-                &indptr[0], &indices[0], &data[0], n, &matrix[0, 0], &start[0], &lengths[0],
-                width, &squares[0], &sizes[0]
+                &indptr[0], &indices[0], &data[0], n, &matrix[0, 0], &firsts[0], &start[0],
+                &lengths[0], width, &squares[0], &sizes[0]
             )
         else:
             csr_mapped_64(
-                &indptr[0], &indices[0], &data[0], n, &matrix[0, 0], &start[0], &lengths[0],
-                width, &squares[0], &sizes[0]
+                &indptr[0], &indices[0], &data[0], n, &matrix[0, 0], &firsts[0], &start[0],
+                &lengths[0], width, &squares[0], &sizes[0]
             )
 
 
 def dense_mapped(
     const double[:, :] rows,
-    const double[:, ::1] matrix,
+    const double[:, :, ::1] tiles,
+    const Py_ssize_t[::1] firsts,
     const double[::1] start,
     const double[::1] lengths,
     double[::1] squares,
     double[::1] sizes,
 ):
-    """As ``csr_mapped``, for dense records."""
+    """As ``csr_mapped``, for dense records and a matrix in tiles of columns."""
     cdef Py_ssize_t n = rows.shape[0], d = rows.shape[1]
     cdef Py_ssize_t stride = rows.strides[0] // <Py_ssize_t>sizeof(double)
     with nogil:
         dense_rows_mapped(
-            &rows[0, 0], stride, n, d, &matrix[0, 0], &start[0], &lengths[0], start.shape[0],
-            &squares[0], &sizes[0]
+            &rows[0, 0], stride, n, d, &tiles[0, 0, 0], &firsts[0], &start[0], &lengths[0],
+            tiles.shape[0], &squares[0], &sizes[0]
         )
 
 

@@ -18,6 +18,7 @@ def csr_mapped(
     indices: np.ndarray,
     data: Array,
     matrix: Array,
+    firsts: np.ndarray,
     start: Array,
     lengths: Array,
     squares: Array,
@@ -25,7 +26,8 @@ def csr_mapped(
 ) -> None:
     """Squared norm of every row times a matrix, plus a start, and the size of the terms.
 
-    With one length for each row of the matrix, the size is the sum of |x| times length.
+    In each tile of eight columns the rows of the matrix before ``firsts`` are zero. With one length
+    for each row of the matrix, the size is the sum of |x| times length.
     """
     rows = sparse.csr_array((data, indices, indptr), shape=(len(squares), len(matrix)))
     step = max(1, BLOCK // max(1, len(start)))
@@ -36,9 +38,16 @@ def csr_mapped(
 
 
 def dense_mapped(
-    rows: Array, matrix: Array, start: Array, lengths: Array, squares: Array, sizes: Array
+    rows: Array,
+    tiles: Array,
+    firsts: np.ndarray,
+    start: Array,
+    lengths: Array,
+    squares: Array,
+    sizes: Array,
 ) -> None:
-    """As ``csr_mapped``, for dense records."""
+    """As ``csr_mapped``, for dense records and a matrix in tiles of columns, (tiles, rows, 8)."""
+    matrix = tiles.transpose(1, 0, 2).reshape(rows.shape[1], len(start))
     step = max(1, BLOCK // max(1, len(start), rows.shape[1]))
     for first in range(0, len(rows), step):
         block = slice(first, first + step)

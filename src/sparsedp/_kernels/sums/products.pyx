@@ -38,6 +38,9 @@ cdef extern from "products_rows.h" nogil:
     void add_record(
         const double* x, double r, const double* c, double* high, double* low, Py_ssize_t d
     )
+    void add_mapped(
+        const double* m, double high, double low, double* first, double* second, Py_ssize_t n
+    )
     void add_values(const double* x, Py_ssize_t n, double* high, double* low)
     void tidy_pairs(double* high, double* low, Py_ssize_t n)
 
@@ -325,18 +328,17 @@ def map_pairs(
     const double[:, ::1] matrix,
     const double[:, ::1] high,
     const double[:, ::1] low,
-    double[:, ::1] out,
+    double[:, ::1] new_high,
+    double[:, ::1] new_low,
 ):
-    """The transpose of a matrix times pairs, rounded at the end."""
-    cdef Py_ssize_t j, k, q
-    cdef double m, product, first, second
+    """The transpose of a matrix times pairs, as pairs: a row for each output."""
+    cdef Py_ssize_t j, k, size = matrix.shape[1]
+    if size == 0:
+        return
     with nogil:
-        for q in range(out.shape[0]):
-            for k in range(out.shape[1]):
-                first = second = 0.0
-                for j in range(high.shape[0]):
-                    m = matrix[q, j]
-                    product = m * high[j, k]
-                    add(&first, &second, product)
-                    second += fma(m, high[j, k], -product) + m * low[j, k]
-                out[q, k] = first + second
+        for k in range(high.shape[1]):
+            for j in range(high.shape[0]):
+                add_mapped(
+                    &matrix[j, 0], high[j, k], low[j, k], &new_high[k, 0], &new_low[k, 0], size
+                )
+            tidy_pairs(&new_high[k, 0], &new_low[k, 0], size)

@@ -120,13 +120,15 @@ def center(high: Array, low: Array, shift: Array, total: Array, rest: Array) -> 
     _merge(high, low, -product, -(error + shift[:, None] * rest))
 
 
-def map_pairs(matrix: Array, high: Array, low: Array, out: Array) -> None:
-    """A matrix times pairs, rounded at the end; its products are exact."""
+def map_pairs(matrix: Array, high: Array, low: Array, new_high: Array, new_low: Array) -> None:
+    """The transpose of a matrix times pairs, as pairs: a row for each output; products are exact.
+
+    The new pairs come as zeros.
+    """
     for k in range(high.shape[1]):
-        product, error = _exact_product(matrix, high[:, k])
-        first, second = np.zeros(len(matrix)), np.zeros(len(matrix))
-        sums(np.ascontiguousarray(product.T), first, second)
-        out[:, k] = first + (second + (error + matrix * low[:, k]).sum(axis=1))
+        product, error = _exact_product(matrix, high[:, k, None])
+        sums(np.ascontiguousarray(product), new_high[k], new_low[k])
+        _merge(new_high[k], new_low[k], (error + matrix * low[:, k, None]).sum(axis=0), 0.0)
 
 
 def _add_entries(

@@ -81,6 +81,16 @@ WIDE static void add_record(const double *restrict x, double r, const double *re
     for (ptrdiff_t j = 0; j < d; j++) add(high + j, low + j, (x[j] - c[j]) * r);
 }
 
+/* Add m * (high + low), its products exact, to a pair for every entry of m. */
+WIDE static void add_mapped(const double *restrict m, double high, double low,
+                            double *restrict first, double *restrict second, ptrdiff_t n) {
+    for (ptrdiff_t q = 0; q < n; q++) {
+        double product = m[q] * high;
+        add(first + q, second + q, product);
+        second[q] += fma(m[q], high, -product) + m[q] * low;
+    }
+}
+
 WIDE static void tidy_pairs(double *restrict high, double *restrict low, ptrdiff_t n) {
     for (ptrdiff_t j = 0; j < n; j++) tidy(high + j, low + j);
 }

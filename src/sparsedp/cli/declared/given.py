@@ -62,6 +62,11 @@ class Given(TypedDict):
     ledger_delta: float | None
     who: str | None
     seed: int | None
+    records: float | None
+    ceiling: tuple[float, float] | None
+    rate: float | None
+    spread: float | None
+    yes: bool
 
 
 def said(given: Given) -> Said:

@@ -1,5 +1,7 @@
 """Quality before a fit on the command line: what is said about it, and the plan that follows."""
 
+import math
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
@@ -10,9 +12,11 @@ from sparsedp.cli.options import Decorator, Verb, together
 
 if TYPE_CHECKING:
     from sparsedp.cli.declared.declared import Declared
+    from sparsedp.cli.declared.given import Given
     from sparsedp.cli.declared.source import Source
     from sparsedp.planning import QualityPlan
     from sparsedp.planning.public import PublicSample
+    from sparsedp.planning.result import Promise
     from sparsedp.privacy import Neighbors
 
 OTHER = "quality was measured with the default settings; nothing is known about {what}"
@@ -149,3 +153,68 @@ def public_sample(source: "Source", declared: "Declared") -> "PublicSample":
         raise ValueError(f"{source}: --public takes a table with names, not a matrix of numbers")
     opened, schema = open_for_fit(source, declared)
     return PublicSample.from_table(opened.read(), schema)
+
+
+def expected_of_fit(
+    given: "Given", declared: "Declared", n_features: int, row_norm: float | None
+) -> "Promise | None":
+    """Print what is expected of a fit, and ask before it is paid for if that is nothing.
+
+    From public numbers alone: how many records there are is what was declared, never counted.
+    """
+    from sparsedp.planning import NotMeasured
+
+    if given["records"] is None or math.isinf(given["epsilon"]):
+        return None
+    _check_round(given["records"], given["neighbors"])
+    others = others_than_default(
+        given["solver"],
+        given["settings"],
+        given["n_nonzero"],
+        given["shapes"],
+        given["calibration"],
+    )
+    guessed: Guessed = {
+        "records": given["records"],
+        "ceiling": given["ceiling"],
+        "rate": given["rate"],
+        "spread": given["spread"],
+    }
+    try:
+        found = quality_plan(
+            guessed,
+            Settings(given["epsilon"], given["delta"], given["neighbors"], None, others),
+            task=declared.task,
+            n_classes=declared.n_outputs,
+            n_features=n_features,
+            row_norm=row_norm,
+        )
+    except NotMeasured as error:
+        click.echo(f"Planned: no prediction, for {error}", err=True)
+        return None
+    click.echo(found.line(), err=True)
+    if found.hopeless and not given["yes"]:
+        _ask()
+    return found.planned()
+
+
+def _check_round(records: float, neighbors: "Neighbors") -> None:
+    """A number that looks counted is refused where their number is private."""
+    if neighbors == "add_remove" and float(f"{records:.1e}") != records:
+        raise ValueError(
+            "--records takes a planned number of at most two digits, such as 20000: it is "
+            "published with the settings, and the exact number of records is private under "
+            "add_remove"
+        )
+
+
+def _ask() -> None:
+    """Whoever pays decides; where nobody can be asked, nothing is paid."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise ValueError(
+            "nothing better than guessing is to be expected of this fit, so its budget would buy "
+            "nothing; plan more records or a larger epsilon (sparsedp plan), or pass --yes. "
+            "Nothing was charged"
+        )
+    if not click.confirm("Fit all the same, and pay for it?", err=True):
+        raise click.Abort

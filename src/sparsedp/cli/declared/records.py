@@ -43,6 +43,12 @@ class FitRecords:
     n_features: int
     target_name: str | None
 
+    @property
+    def row_norm(self) -> float | None:
+        """Declared for whole rows."""
+        promised = self.promised.get("bounds", self.schema and self.schema.bounds)
+        return promised.row_norm if isinstance(promised, Bounds) else None
+
 
 def records_for_fit(given: Given, declared: Declared) -> FitRecords:
     """Read the records; whoever holds them sees how they fit the schema, before any charge."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sparsedp.data.schema import Schema
 
 NAMES = ("data", "ledger")
-NOT_REPEATED = {"config", "output", "force", "resume", "as_json", "check", "quiet", *NAMES}
+NOT_REPEATED = {"config", "output", "force", "resume", "as_json", "check", "quiet", "yes", *NAMES}
 IN_TABLES = {"schema", "target", "classes", "target_bounds", "drop", "person", "unit"}
 
 

@@ -9,33 +9,36 @@ record's value and of public or released knots alone.
 import numpy as np
 from numpy.typing import NDArray
 
+from sparsedp._kernels import COMPILED
 from sparsedp.data.storage import Array, Sparse, compressed
 
+if COMPILED:
+    from sparsedp._kernels.sums import levels as kernel
+else:
+    from sparsedp._kernels.sums import levels_reference as kernel
 
-def hats(values: Array, knots: Array) -> tuple[NDArray[np.int32], Array]:
+
+def hats(values: Array, knots: Array, starts: NDArray[np.int32]) -> tuple[NDArray[np.int32], Array]:
     """Where values (n, m) lie between the knots (m, q) of their columns.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, m)
+    knots : ndarray of shape (m, q)
+        Ascending; not numbers for a column that is taken as it is.
+    starts : ndarray of shape (m,)
+        The number of the first hat of every column.
 
     Returns
     -------
-    places : ndarray of shape (n, 2 * m)
-        Numbers of the hats that a value has a part of, column after column: hat c of column j is
-        number ``j * q + c``.
-    parts : ndarray of shape (n, 2 * m)
-        These parts: in [0, 1], two of them adding up to 1.
+    places : ndarray of shape (n, entries)
+        Numbers of the hats that a value has a part of, two for a column, or one if it has no knots.
+    parts : ndarray of shape (n, entries)
+        These parts: in [0, 1], two of them adding up to 1; or the value itself.
     """
-    n, m = values.shape
-    q = knots.shape[1]
-    places, parts = np.empty((n, 2 * m), dtype=np.int32), np.empty((n, 2 * m))
-    for j in range(m):
-        column, at = values[:, j], knots[j]
-        cell = np.searchsorted(at[1:-1], column, side="right")
-        above = (column - at[cell]) / (at[cell + 1] - at[cell])
-        # Rounding, or a value beyond the knots, may not make a part of less than 0 or more than 1.
-        np.clip(above, 0, 1, out=above)
-        places[:, 2 * j] = j * q + cell
-        places[:, 2 * j + 1] = j * q + cell + 1
-        parts[:, 2 * j] = 1 - above
-        parts[:, 2 * j + 1] = above
+    entries = int(np.where(np.isnan(knots[:, 0]), 1, 2).sum())
+    places, parts = np.empty((len(values), entries), np.int32), np.empty((len(values), entries))
+    kernel.hats(np.ascontiguousarray(values), np.ascontiguousarray(knots), starts, places, parts)
     return places, parts
 
 
@@ -44,7 +47,9 @@ def by_rows(places: NDArray[np.int32], parts: Array, width: int) -> Sparse:
     n, entries = places.shape
     kind = np.int32 if n * entries < 2**31 else np.int64
     pointers = np.arange(n + 1, dtype=kind) * entries
-    return compressed((parts.reshape(-1), places.astype(kind).reshape(-1), pointers), (n, width))
+    return compressed(
+        (parts.reshape(-1), places.astype(kind, copy=False).reshape(-1), pointers), (n, width)
+    )
 
 
 def waves(n_knots: int, count: int) -> Array:

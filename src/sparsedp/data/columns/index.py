@@ -64,6 +64,8 @@ def extended(
     Where entries stand is ``known`` or not: the same comes out, more slowly.
     """
     if isinstance(storage, np.ndarray) and isinstance(before, np.ndarray):
+        if len(columns) == 0 and np.array_equal(more, np.arange(storage.shape[1])):
+            return storage  # nobody writes to it
         wide = np.empty((len(storage), len(columns) + len(more)))
         wide[:, : len(columns)] = before
         wide[:, len(columns) :] = storage[:, more]
@@ -105,18 +107,19 @@ def _appended(
     return compressed(parts, (n, width + len(columns)))
 
 
-def dense(storage: Storage, first: int, shift: Array, scale: Array) -> Array:
+def dense(storage: Storage, first: int, shift: Array, scale: Array, room: int = 0) -> Array:
     """A dense copy of the columns from ``first`` on, shifted and scaled; row by row in memory.
 
-    Entries of sparse rows must be in order, as they are behind the gate and after `taken`.
+    There is room for some columns before them. Entries of sparse rows must be in order, as they are
+    behind the gate and after `taken`.
     """
+    out = np.empty((storage.shape[0], room + storage.shape[1] - first))
     if isinstance(storage, np.ndarray) or storage.format == "csc":
         tail = storage[:, first:]
-        tail = tail.copy() if isinstance(tail, np.ndarray) else tail.toarray(order="C")
-        tail -= shift
-        tail /= scale
-        return tail
-    out = np.empty((storage.shape[0], storage.shape[1] - first))
+        tail = tail if isinstance(tail, np.ndarray) else tail.toarray(order="C")
+        np.subtract(tail, shift, out=out[:, room:])
+        out[:, room:] /= scale
+        return out
     empty = (0.0 - shift) / scale
-    kernel.spread(*arrays(storage), first, shift, scale, empty, out)
+    kernel.spread(*arrays(storage), first, shift, scale, empty, out[:, room:])
     return out

@@ -20,6 +20,9 @@ from sparsedp.data.sums.weighed import weighed
 MOST_CANCELED = 2.0**10
 """The terms of a record's coordinates may be longer than these by this factor; see `lengths`."""
 
+MOST_TURNED = 16
+"""A matrix whose coordinates were turned is off by this times its size, in roundings, at most."""
+
 ENTRIES_AT_ONCE = 2**17
 """Of dense copies: few enough to stay in the second cache."""
 
@@ -119,26 +122,16 @@ class ColumnSubset:
         before : ColumnSubset
             Made by this function too, or without features.
         """
-        values = block.columns(features)
-        bent = ~np.isnan(knots[:, 0])
-        width, at = before.storage.shape[1], 0
-        starts = width + np.cumsum([0, *np.where(bent, knots.shape[1], 1)])
-        entries = 2 * int(bent.sum()) + int((~bent).sum())
-        places, parts = np.empty((len(values), entries), np.int32), np.empty((len(values), entries))
-        for j in range(len(features)):
-            if bent[j]:
-                some, part = hats.hats(values[:, j : j + 1], knots[j : j + 1])
-            else:
-                some, part = np.zeros((len(values), 1), np.int32), values[:, j : j + 1]
-            places[:, at : at + some.shape[1]] = some + starts[j]
-            parts[:, at : at + some.shape[1]] = part
-            at += some.shape[1]
+        width = before.storage.shape[1]
+        sizes = np.where(np.isnan(knots[:, 0]), 1, knots.shape[1])
+        starts = (width + np.cumsum(sizes) - sizes).astype(np.int32)
+        places, parts = hats.hats(block.columns(features), knots, starts)
         old = before.storage
         if width and not isinstance(old, np.ndarray):
-            shape = len(values), old.nnz // max(len(values), 1)  # there may be no records
+            shape = len(parts), old.nnz // max(len(parts), 1)  # there may be no records
             places = np.hstack([old.indices.reshape(shape), places])
             parts = np.hstack([old.data.reshape(shape), parts])
-        storage = hats.by_rows(places, parts, int(starts[-1]))
+        storage = hats.by_rows(places, parts, width + int(sizes.sum()))
         return cls(
             storage,
             int(block.intercept),
@@ -173,18 +166,22 @@ class ColumnSubset:
         return margins if self.offset is None else margins + self.offset[:, None]
 
     def dense(self) -> Iterator[tuple[Array, Array | None]]:
-        """Copies of all columns but the constant one, and weights; some records at a time.
+        """Copies of all columns, after a constant one, and weights; some records at a time.
 
         Each record is written down by itself.
         """
         storage = self.storage if isinstance(self.storage, np.ndarray) else self.storage.tocsr()
-        step = max(1, ENTRIES_AT_ONCE // max(1, self.width))
+        step = max(1, ENTRIES_AT_ONCE // (1 + self.width))
+        first = np.zeros(1 + self.width)
+        first[0] = 1.0
+        basis = None if self.basis is None else np.pad(self.basis, ((0, 0), (1, 0)))
         for start in range(0, storage.shape[0], step):
             part = slice(start, start + step)
-            if self.basis is None:
-                values = index.dense(storage[part], 0, self.shift, self.scale)
+            if basis is None:
+                values = index.dense(storage[part], 0, self.shift, self.scale, 1)
+                values[:, 0] = 1.0
             else:
-                values = products.times(storage[part], self.basis)
+                values = products.times(storage[part], basis, first)
             yield values, None if self.weights is None else self.weights[part]
 
     def gram(self, n_old: int) -> Array:
@@ -206,7 +203,7 @@ class ColumnSubset:
         pair = products.weighted_sums(
             self.storage, new, spread=2.0, most_together=self.most_together
         )
-        inside = products.mapped(basis, pair)
+        inside = products.mapped(basis, pair).rounded()
         return np.concatenate([np.tile(total.rounded(), (self.constant, 1)), inside])
 
     def lengths(self, matrix: Array) -> Array:
@@ -221,7 +218,7 @@ class ColumnSubset:
         terms = np.sqrt(np.square(inside).sum(axis=1))
         sizes += np.abs(self.shift) @ terms
         sizes += np.sqrt(np.square(matrix[: self.constant]).sum())
-        slack = (sum(matrix.shape) + 32) * products.UNIT
+        slack = (sum(matrix.shape) + 32 + MOST_TURNED * matrix.size) * products.UNIT
         lengths: Array = np.sqrt(squares, out=squares)
         lengths += slack * sizes
         lengths += math.sqrt(matrix.size + 32) * SHORTEST
@@ -236,7 +233,6 @@ class ColumnSubset:
         It is multiplied by the weight of its record here, and nowhere before.
         """
         residuals = weighed(residuals, self.weights)
-        inside = self._inside(matrix)
         total = products.sums(residuals)
         pair = products.weighted_sums(
             self.storage,
@@ -246,10 +242,15 @@ class ColumnSubset:
             spread=MOST_CANCELED,
             most_together=self.most_together,
         )
-        if not self.constant:
-            return products.mapped(inside, pair)
-        whole = products.Pair(
-            np.concatenate([total.high[None], pair.high]),
-            np.concatenate([total.low[None], pair.low]),
-        )
-        return products.mapped(np.concatenate([matrix[:1], inside]), whole)
+        inside = matrix[self.constant :]
+        if self.basis is None:
+            inside = inside / self.scale[:, None]
+        else:
+            pair = products.mapped(self.basis, pair)
+        if self.constant:
+            inside = np.concatenate([matrix[:1], inside])
+            pair = products.Pair(
+                np.concatenate([total.high[None], pair.high]),
+                np.concatenate([total.low[None], pair.low]),
+            )
+        return products.mapped(inside, pair).rounded()

@@ -74,6 +74,19 @@ def dyadic_counts(
     return total.reshape(-1, 3, n_levels)
 
 
+def cell_counts(values: Array, n_cells: int, weights: Array | None) -> NDArray[np.float64]:
+    """Count records by cells of the same width between -1 and 1, a row for every column. Private.
+
+    Every record is in one cell of each column; the number of cells is a power of two.
+    """
+    d = values.shape[1]
+    # Both ends and the inside of a cell: the last end belongs to the last cell.
+    kinds = np.minimum(np.arange(2 * n_cells + 1) // 2, n_cells - 1).astype(np.uint8)
+    whole = None if weights is None else as_whole(weights)
+    counts = _counted(values, np.full(d, -1.0), np.ones(d), kinds, np.eye(n_cells), whole, False)
+    return counts / (1 if weights is None else ONE)
+
+
 def _counted(
     storage: Storage,
     lower: ArrayLike,

@@ -1,7 +1,7 @@
 """Norms of records, never too short (summation.md); local, as products with weights are."""
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sparsedp._kernels import COMPILED
 from sparsedp.data.storage import Array, Storage
@@ -11,6 +11,9 @@ if COMPILED:
     from sparsedp._kernels.sums import norms as kernel
 else:
     from sparsedp._kernels.sums import norms_reference as kernel
+
+TILE = 8
+"""Coordinates that are computed together."""
 
 VANISHING = float(np.finfo(np.float64).smallest_subnormal)
 """More than a product can lose by underflow."""
@@ -48,14 +51,19 @@ def mapped_squares(storage: Storage, matrix: Array, start: Array) -> tuple[Array
     """
     n, n_outputs = storage.shape[0], len(start)
     # Whole tiles of coordinates: what is added is zero.
-    width = -(-n_outputs // 8) * 8
-    table, first = np.zeros((len(matrix), width)), np.zeros(width)
+    n_tiles = -(-n_outputs // TILE)
+    table, first = np.zeros((len(matrix), n_tiles * TILE)), np.zeros(n_tiles * TILE)
     table[:, :n_outputs], first[:n_outputs] = matrix, start
     norms = np.sqrt(np.square(table).sum(axis=1))
+    tiles = np.ascontiguousarray(table.reshape(len(table), n_tiles, TILE).transpose(1, 0, 2))
+    used: NDArray[np.bool_] = np.any(tiles, axis=2)
+    firsts = np.where(np.any(used, axis=1), used.argmax(axis=1), len(table)) if len(table) else None
     squares, sizes = np.empty(n), np.empty(n)
-    if isinstance(storage, np.ndarray):
+    if firsts is None:  # no column but a constant one
+        squares[:], sizes[:] = np.square(first).sum(), 0.0
+    elif isinstance(storage, np.ndarray):
         for rows, block in contiguous(storage):
-            kernel.dense_mapped(rows, table, first, norms, squares[block], sizes[block])
+            kernel.dense_mapped(rows, tiles, firsts, first, norms, squares[block], sizes[block])
     else:
-        kernel.csr_mapped(*arrays(storage.tocsr()), table, first, norms, squares, sizes)
+        kernel.csr_mapped(*arrays(storage.tocsr()), table, firsts, first, norms, squares, sizes)
     return squares, sizes

@@ -208,12 +208,12 @@ class GramSum:
         return self._total.rounded()
 
 
-def mapped(matrix: Array, pair: Pair) -> Array:
-    """Multiply the transpose of a matrix (d, q) by sums (d, K), and round."""
-    out = np.empty((matrix.shape[1], pair.high.shape[1]))
+def mapped(matrix: Array, pair: Pair) -> Pair:
+    """Multiply the transpose of a matrix (d, q) by sums (d, K)."""
+    found = np.zeros((2, pair.high.shape[1], matrix.shape[1]))
     high, low = np.ascontiguousarray(pair.high), np.ascontiguousarray(pair.low)
-    kernel.map_pairs(np.ascontiguousarray(matrix.T), high, low, out)
-    return out
+    kernel.map_pairs(np.ascontiguousarray(matrix), high, low, *found)
+    return Pair(found[0].T, found[1].T)
 
 
 def arrays(storage: Sparse) -> tuple[IndexArray, IndexArray, Array]:

@@ -12,7 +12,7 @@ from sparsedp.fit.monotone import directions_of
 from sparsedp.fit.plan import Plan, public_facts
 from sparsedp.fit.problem import Problem
 from sparsedp.fit.settings import Settings
-from sparsedp.fit.solve import door, private_solution
+from sparsedp.fit.solve import door, margins_of, private_solution
 from sparsedp.losses.loss import squared_error
 from sparsedp.mechanisms import KeyStream
 from sparsedp.privacy import (
@@ -95,11 +95,7 @@ class Trial:
     def _score(self, solution: Solution) -> float:
         """Sum over validation records of how well each is predicted, from 0 to 1 (private)."""
         data = self.validation
-        if solution.bounds is not None:
-            data = data.tightened(solution.bounds)
-        margins = data.margins(solution.weights)
-        for bend in solution.bends:
-            margins = margins + bend.at(data.columns([bend.feature])[:, 0]).reshape(margins.shape)
+        margins = margins_of(data, solution)
         scores = 1 - squared_error(self.problem.loss, margins, data.target)
         # Weights that are not finite leave some records without a score: they add nothing.
         scores = np.where(scores >= 0, np.minimum(scores, 1), 0)

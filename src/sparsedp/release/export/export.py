@@ -61,3 +61,14 @@ def _title(model: PublishedModel) -> list[str]:
         f"Counted anew: epsilon = {verdict.epsilon:.4g} at delta = {model.privacy['delta']:g}.",
         "Predictions are functions of the published model: they cost no privacy.",
     ]
+
+
+def export_bytes(model: PublishedModel) -> bytes:
+    """A model as an ONNX file, which takes the package onnx to write."""
+    try:
+        from sparsedp.release.export import onnx
+    except ModuleNotFoundError:
+        raise ValueError(
+            "an ONNX file takes the package onnx: pip install 'sparsedp[onnx]'"
+        ) from None
+    return onnx.write(program_of(model), _title(model))

@@ -48,6 +48,7 @@ class Elimination:
             Columns of each feature, one after another.
         """
         inverse, left = np.linalg.inv(metric), weights.copy()
+        change = np.empty_like(inverse)
         starts = np.cumsum(sizes) - sizes
         # Those with the same number of columns are looked at together.
         waiting = [np.flatnonzero(sizes == size) for size in np.unique(sizes)]
@@ -62,9 +63,13 @@ class Elimination:
             waiting[which] = np.delete(waiting[which], cheapest)
             waiting = [some for some in waiting if len(some)]
             gone = slice(starts[feature], starts[feature] + sizes[feature])
-            factor = np.linalg.solve(inverse[gone, gone], inverse[gone]).T
+            rows = inverse[gone]
+            if sizes[feature] == 1:
+                factor = rows.T / rows[0, starts[feature]]
+            else:
+                factor = np.linalg.solve(inverse[gone, gone], rows).T
             left -= factor @ left[gone]
-            inverse -= factor @ inverse[gone]
+            inverse -= np.matmul(factor, rows, out=change)
         positions = np.array(order[::-1], dtype=np.intp)
         return cls(positions, np.array(costs[::-1]), sizes[positions])
 

@@ -172,10 +172,17 @@ class Whiten:
     """Change to coordinates in which the noisy Gram matrix is the identity."""
 
     whitening: np.ndarray
+    turned: np.ndarray
+    """The same coordinates but for a rotation, which leaves norms as they are: half are zero."""
+
+    @classmethod
+    def to(cls, whitening: np.ndarray) -> "Whiten":
+        """Turn the coordinates such that column i has a part in the first i + 1 of them only."""
+        return cls(whitening, np.asarray(np.linalg.qr(whitening.T, mode="r")).T)
 
     def __call__(self, columns: ColumnSubset, targets: Targets) -> Whitened:
         """The block in these coordinates."""
-        return Whitened(columns, self.whitening, columns.lengths(self.whitening), targets.values)
+        return Whitened(columns, self.whitening, columns.lengths(self.turned), targets.values)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,6 @@ from sparsedp.solvers.pursuit.columns.cells import Hats, WaveGradient
 from sparsedp.solvers.pursuit.columns.gram import GramBudget
 from sparsedp.solvers.pursuit.columns.shapes import Shapes
 from sparsedp.solvers.pursuit.exact import newton
-from sparsedp.solvers.pursuit.inference.coordinates import Coordinates
 from sparsedp.solvers.pursuit.moments import Moments
 from sparsedp.solvers.pursuit.prune import Elimination
 from sparsedp.solvers.pursuit.records import (
@@ -75,8 +74,7 @@ class ActiveSet:
         self.weights[:] = response.intercept
         self._targets = response.targets  # private
         self._columns = data.derive(no_features)  # private
-        bent = shapes.bent
-        self._hats = data.derive(Hats(bent, shapes.knots[bent])) if len(bent) else None  # private
+        self._hats: Derived | None = None  # private, made for the first choice among features
         self._change_coordinates(np.eye(self.first), np.eye(self.first))
 
     def selection_gradient(self, share: float) -> tuple[np.ndarray, float]:
@@ -95,12 +93,14 @@ class ActiveSet:
         One record moves no column's gradient by more than the norm, and so no maximum over them.
         """
         scores = np.linalg.norm(gradient, axis=1)
-        if self._hats is not None:
+        bent = self.shapes.bent
+        if len(bent):
+            if self._hats is None:
+                self._hats = self._data.derive(Hats(bent, self.shapes.knots[bent]))  # private
             weights = self._unwhitening @ self.weights
             waves = WaveGradient(self._response.record_loss, weights, norm, self.shapes.heights)
             steep = self._data.total(waves, self._whitened, self._hats)  # private
             steepest = np.linalg.norm(steep, axis=2).max(axis=1)
-            bent = self.shapes.bent
             scores[bent] = np.maximum(scores[bent], steepest)
         return scores
 
@@ -118,22 +118,6 @@ class ActiveSet:
     def back(self) -> tuple[float, float]:
         """Factor and offset that carry margins to those of the targets as they were."""
         return self._response.back
-
-    @property
-    def whitened(self) -> Derived:
-        """The records in whitened coordinates. Private."""
-        return self._whitened
-
-    @property
-    def coordinates(self) -> Coordinates:
-        """What was released about them there; the constant is the first column."""
-        means = self._whitening.T @ (self._gram[0] / self._response.n_records)
-        return Coordinates(self._whitening, self._unwhitening, self._likely, means, self._norm)
-
-    @property
-    def unspent(self) -> float:
-        """The share of the Gram matrix that the chosen columns did not need."""
-        return self._budget.left
 
     @property
     def constant(self) -> np.ndarray:
@@ -201,7 +185,7 @@ class ActiveSet:
         nothing_yet = np.zeros((len(limits), self.weights.shape[1]))
         self.weights = np.concatenate([self.weights, nothing_yet])
         widen = Widen(features)
-        if self._hats is not None:
+        if len(self.shapes.bent):
             knots, basis = self.shapes.knots[features], self.shapes.basis(self.features)
             widen = WidenShapes(features, knots, basis)
         self._columns = self._data.derive(widen, self._columns)  # private
@@ -234,13 +218,12 @@ class ActiveSet:
         likely = np.full(size, rest / max(size - len(large), 1))
         likely[distinct] = large
         self._norm = math.sqrt(max(float(np.sum(likely / raised)), 1.0))
-        self._likely = likely / raised
         # What a step leaves of an error in each of these coordinates.
-        self._lasting = 1 - np.minimum(self._likely, 1)
+        self._lasting = 1 - np.minimum(likely / raised, 1)
 
     def _change_coordinates(self, whitening: np.ndarray, unwhitening: np.ndarray) -> None:
         self._whitening, self._unwhitening = whitening, unwhitening
-        self._whitened = self._columns.derive(Whiten(whitening), self._targets)  # private
+        self._whitened = self._columns.derive(Whiten.to(whitening), self._targets)  # private
 
     def settle(self, n_steps: int, n_averaged: int, share: float) -> tuple[np.ndarray, np.ndarray]:
         """Take the steps of the fit.

@@ -46,13 +46,14 @@ class Sums:
 
     def __call__(self, columns: ColumnSubset) -> np.ndarray:
         """The sum of squares last, times the weight."""
-        total = products.sums(np.zeros((0, columns.width + 1)))
-        for values, weights in columns.dense():
-            squares = norms.row_squares(values, np.ones(values.shape[1]))
-            squares = self.weight * np.minimum(squares, self.most)
-            table = np.concatenate([values, squares[:, None]], axis=1)
+        width = columns.width
+        total = products.sums(np.zeros((0, 1 + width)))
+        for table, weights in columns.dense():
+            squares = norms.row_squares(table[:, 1:], np.ones(width))
+            # In the place of the constant column.
+            table[:, 0] = self.weight * np.minimum(squares, self.most)
             total = total.plus(products.sums(weighed(table, weights)))
-        return total.rounded()
+        return np.roll(total.rounded(), -1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,12 +67,12 @@ class BallSums:
         """Of shape (1 + columns, columns): the sums first."""
         width, n = columns.width, columns.storage.shape[0]
         found = products.GramSum(1 + width, max(n, columns.most_together or 0))
-        for values, weights in columns.dense():
+        for table, weights in columns.dense():
+            values = table[:, 1:]
             values -= self.center
             squares = norms.row_squares(values, np.ones(width))
             values *= shortened(np.sqrt(squares), self.radius)[:, None]
-            # A constant column: products with it are sums.
-            table = np.concatenate([np.ones((len(values), 1)), values], axis=1)
+            # Products with the constant column are sums.
             found.add(table, weighed(table, weights))
         return found.rounded()[:, 1:]
 

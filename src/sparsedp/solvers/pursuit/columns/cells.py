@@ -8,7 +8,8 @@ from sparsedp.data.columns import hats
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.storage import Sparse
 from sparsedp.data.sums import products
-from sparsedp.data.sums.weighed import counts, weighed
+from sparsedp.data.sums.histogram import cell_counts
+from sparsedp.data.sums.weighed import weighed
 from sparsedp.solvers.pursuit.records import RecordLoss, Whitened
 
 FEATURES_AT_ONCE = 32
@@ -28,10 +29,7 @@ class CellCounts:
         for start in range(0, len(self.features), FEATURES_AT_ONCE):
             some = slice(start, start + FEATURES_AT_ONCE)
             values = block.columns(self.features[some])
-            cells = np.floor((values + 1) * (self.n_cells / 2)).astype(np.intp)
-            np.clip(cells, 0, self.n_cells - 1, out=cells)
-            for j, column in enumerate(cells.T, start):
-                found[j] = counts(column, self.n_cells, block.weights)
+            found[some] = cell_counts(values, self.n_cells, block.weights)
         return found
 
 
@@ -49,8 +47,9 @@ class Hats:
         for start in range(0, len(self.features), FEATURES_AT_ONCE):
             some = slice(start, start + FEATURES_AT_ONCE)
             values = block.columns(self.features[some])
-            place, part = hats.hats(values, self.knots[some])
-            places.append(place + np.int32(start * q))
+            starts = q * np.arange(start, start + values.shape[1], dtype=np.int32)
+            place, part = hats.hats(values, self.knots[some], starts)
+            places.append(place)
             parts.append(part)
         return hats.by_rows(np.hstack(places), np.hstack(parts), len(self.features) * q)
 
@@ -77,5 +76,5 @@ class WaveGradient:
         high, low = (
             part.reshape(-1, q, n_outputs).transpose(1, 0, 2).reshape(q, -1) for part in pair
         )
-        sums = products.mapped(self.heights, products.Pair(high, low))
+        sums = products.mapped(self.heights, products.Pair(high, low)).rounded()
         return sums.reshape(n_waves, -1, n_outputs).transpose(1, 0, 2)

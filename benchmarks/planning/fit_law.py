@@ -17,11 +17,13 @@ from benchmarks.planning.bank import lines
 from benchmarks.planning.tasks import LEFT_OUT
 from scipy.optimize import least_squares
 
+from sparsedp.fit.plan import FEWEST_FEATURES
 from sparsedp.planning.defaults import fingerprint
 from sparsedp.planning.law import LEAST_LIFT, LEVELS, Curves, lift, quality_of, terms
 from sparsedp.privacy.account.gaussian import gaussian_mu
 
 N_KNOTS = 14
+MOST_DECOYS, FEWEST_GROUPS = 0.9, 5
 LOWEST_R2 = -1.0
 """A model that is worse than this is as bad as one that has it."""
 
@@ -181,15 +183,17 @@ def law_of(fits: Fits, prior: np.ndarray | None, promised: float) -> Curves:
     index = fitted_index(fits, prior)
     eta = terms(fits, fits.ceiling) @ index
     levels = (promised, *LEVELS[1:-1], 1 - promised)
-    share = fits.used / size_of(fits)
+    share, many = fits.used / size_of(fits), fits.n_features > FEWEST_FEATURES
     one = np.array(list({(t, c): c for t, c in zip(fits.task, _ceil(fits), strict=True)}.values()))
     knots = np.linspace(*np.quantile(eta, (0.01, 0.99)), N_KNOTS)
     return Curves(
         knots=knots,
         index=index,
         kept=along(knots, eta, fits.kept, fits.weight, levels),
-        used=along(knots, eta, share, fits.weight, (0.05, 0.5, 0.95), falls=False),
-        real=np.ones(N_KNOTS),
+        used=along(
+            knots, eta[many], share[many], fits.weight[many], (0.05, 0.5, 0.95), falls=False
+        ),
+        real=np.array([]),
         ceilings=tuple(np.quantile(one, (0.1, 0.9)).tolist()),
         n_groups=len(set(fits.group)),
         n_fits=len(fits.group),
@@ -199,12 +203,19 @@ def law_of(fits: Fits, prior: np.ndarray | None, promised: float) -> Curves:
 def real_share(bank: Path, kind: str, ceiling: str, law: Curves) -> np.ndarray:
     """Of the features in a model, the part that is there by evidence, along the index.
 
-    A column that says nothing is as likely to be in the model as a shuffled copy.
+    A column that says nothing is as likely to be in the model as a shuffled copy: of d columns, T
+    of which matter, T + f (d - T) are in it, where f is the share of copies that are. Nothing
+    where models keep nearly all copies: they do not leave out what says nothing.
     """
     fits = loaded(bank, kind, ceiling, "decoys.jsonl")
+    often = fits.decoys / fits.n_features
+    fits = fits.only((fits.used > 0) & (often < MOST_DECOYS))
+    if len(set(fits.group)) < FEWEST_GROUPS:
+        return np.array([])
+    often = fits.decoys / fits.n_features
+    matter = (fits.used - fits.decoys) / (1 - often)
     eta = terms(fits, fits.ceiling) @ law.index
-    share = np.clip((fits.used - fits.decoys) / np.maximum(fits.used, 1), 0, 1)
-    found = along(law.knots, eta, share, fits.weight, (0.5,))
+    found = along(law.knots, eta, np.clip(matter / fits.used, 0, 1), fits.weight, (0.5,))
     return found[:, 0]
 
 

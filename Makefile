@@ -108,7 +108,7 @@ plan-law: install
 	test -n "$(DATA)" || { echo "say where the data sets are: make plan-law DATA=DIR"; exit 2; }
 	rm -f $(LAW)/fits.jsonl $(LAW)/decoys.jsonl
 	PYTHONPATH=. $(BIN)/python -m benchmarks.planning.bank --data "$(DATA)" --out $(LAW)
-	PYTHONPATH=. $(BIN)/python -m benchmarks.planning.fit_law --bank $(LAW) --final --out src/sparsedp/planning/law.json --page benchmarks/planning/results.md
+	PYTHONPATH=. $(BIN)/python -m benchmarks.planning.fit_law --bank $(LAW) --out src/sparsedp/planning/law.json --page benchmarks/planning/results.md
 
 bench: install
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt celer skglm

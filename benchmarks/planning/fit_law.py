@@ -3,8 +3,7 @@
     PYTHONPATH=src:. python -m benchmarks.planning.fit_law --bank build/planning
 
 Groups of tables weigh alike. Checks: leave one group out, for every group of the law; and the six
-groups of `LEFT_OUT`, which the law never sees. How often quality is below what was promised is
-printed, and written to results.md beside this file.
+groups of `LEFT_OUT`, which the law never sees, for the page (--page).
 """
 
 import argparse
@@ -252,6 +251,7 @@ class Check:
     width: float
     off: float
     n: int
+    unweighted: float
     by_group: dict[str, float]
 
     @classmethod
@@ -264,7 +264,8 @@ class Check:
             width=float(np.average(found[:, -1] - found[:, 0], weights=weight)),
             off=float(np.average(np.abs(found[:, 2] - quality), weights=weight)),
             n=len(low),
-            by_group={g: float(low[fits.group == g].mean()) for g in sorted(set(fits.group))},
+            unweighted=float(low.mean()),
+            by_group={str(g): float(low[fits.group == g].mean()) for g in sorted(set(fits.group))},
         )
 
 
@@ -291,18 +292,29 @@ def stored(law: Curves) -> dict:
     }
 
 
+def best_level(seen: Fits, prior: np.ndarray | None) -> tuple[float, Check]:
+    """The level of the promise, and how it does on groups that are left out."""
+    for promised in LEVELS_TRIED:
+        check = one_left_out(seen, prior, promised)
+        if check.below <= WANTED:
+            break
+    return promised, check
+
+
 def run(options: argparse.Namespace) -> None:
+    """Fit, check and write."""
+    from benchmarks.planning import page
+
     content: dict = {"measured": {"defaults": fingerprint()}}
-    prior = None
+    prior, parts = None, []
     for kind in KINDS:
         fits = loaded(options.bank, kind, options.ceiling)
-        fits = fits.only(worth(fits))
+        tall = loaded(options.bank, kind, "best")
+        worthy = worth(fits)
+        fits, tall = fits.only(worthy), tall.only(worthy)
         apart = np.isin(fits.group, LEFT_OUT)
-        seen, unseen = fits.only(~apart), fits.only(apart)
-        for promised in LEVELS_TRIED:
-            check = one_left_out(seen, prior, promised)
-            if check.below <= WANTED:
-                break
+        seen = fits.only(~apart)
+        promised, check = best_level(seen, prior)
         law = law_of(seen, prior, promised)
         law = replace(law, real=real_share(options.bank, kind, options.ceiling, law))
         content[kind] = stored(law)
@@ -310,19 +322,25 @@ def run(options: argparse.Namespace) -> None:
         if options.table:
             print(np.round(np.column_stack([law.knots, law.kept, law.used]), 2))
         print("  left out one by one:", check)
-        if options.final:
-            print("  never seen:", Check.of(bands(law, unseen), unseen))
         if kind == "binary":
             prior = law.index
+        if options.page is not None:
+            unseen, tall = fits.only(apart), tall.only(apart)
+            final = Check.of(bands(law, unseen), unseen)
+            boosted = Check.of(bands(law, tall), tall)
+            wrong = page.guessed(law, unseen)
+            parts.append(page.Part(kind, law, promised, check, unseen, final, boosted, wrong))
     if options.out is not None:
         options.out.write_text(json.dumps(content) + "\n")
+    if options.page is not None:
+        page.write(parts, options.page)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bank", type=Path, default=Path("build/planning"))
     parser.add_argument("--ceiling", default="additive", help="additive, best, own, linear")
-    parser.add_argument("--final", action="store_true", help="look at what was left out")
-    parser.add_argument("--table", action="store_true")
-    parser.add_argument("--out", type=Path)
+    parser.add_argument("--table", action="store_true", help="print the law")
+    parser.add_argument("--out", type=Path, help="law.json")
+    parser.add_argument("--page", type=Path, help="a page, with those that the law never saw")
     run(parser.parse_args())

@@ -7,6 +7,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.metrics import log_loss
 
 from sparsedp import Bounds, RecordBlocks
+from sparsedp.solvers.pursuit.columns.shapes import Room, _n_cells
 from sparsedp.solvers.pursuit.prune import Elimination
 from tests.solvers.test_pursuit import classifier, regressor
 
@@ -156,3 +157,20 @@ def test_no_more_features_are_kept_than_asked_for():
     for most in (1, 5, 40):
         assert found.kept(1e-9, 1, most) == most
         assert 1 <= found.kept(1e9, 1, most) <= most
+
+
+def test_a_few_features_bend_among_many_that_cannot():
+    """Nobody declares which hold two values: a histogram of each has to tell."""
+    X, y = bent_table()
+    dummies = np.random.default_rng(6).random((len(X), 90)) < 0.2
+    model = classifier(3.0, bounds=Bounds(-1, 1)).fit(np.hstack([X, dummies]), y)
+    assert {0, 1} <= {bend.feature for bend in model.bends_} <= {0, 1, 2, 3}
+
+
+def test_where_noise_is_loud_classes_bend_a_little_and_numbers_do_not():
+    few, many = Room(30, 35.0, early=False), Room(30, 35.0, early=True)
+    assert (few.of(1), many.of(1)) == (0, 2)
+    assert Room(30, 900.0, early=False).of(1) == Room(30, 900.0, early=True).of(1) == 7
+    assert Room(100, 1e9, early=True).of(1) == 1  # there are too many columns, whatever the noise
+    assert [_n_cells(noise, 4) for noise in (0.0, 0.05, 0.06, 0.14, 0.15)] == [32, 32, 16, 4, 0]
+    assert [_n_cells(noise, 32) for noise in (0.05, 0.06)] == [32, 0]

@@ -14,7 +14,7 @@ from sparsedp.data.dataset import Dataset
 from sparsedp.data.synthetic import wang_gu
 from sparsedp.estimators import fit_public_model
 from sparsedp.solvers import Pursuit
-from sparsedp.solvers.pursuit.gradient import ReleasedGradient
+from sparsedp.solvers.pursuit.gradient import ReleasedGradient, Steepness
 from sparsedp.solvers.pursuit.targets.labels import RAREST, likely_share
 
 
@@ -431,3 +431,22 @@ def test_chosen_features_do_not_make_a_gradient_look_changed():
     apart = newer.after(older, np.zeros(0, dtype=int), 25)
     joined = newer.after(older, np.arange(5), 25)
     assert joined.noise < apart.noise
+
+
+@pytest.mark.parametrize(("curvature", "factor"), [(2.0, 1.5), (3.0, 1.0), (4.0, 1.0)])
+def test_two_gradients_show_how_steep_the_way_was(curvature, factor):
+    """Without noise, along a step of a quadratic whose curvature is 3 there, over that of the mean.
+
+    What was seen once fades; noise as loud as the change of the gradient shows nothing.
+    """
+    step, before = np.array([[0.4], [-0.3]]), np.array([[2.0], [1.0]])
+    after = before - 100 * 3.0 * step
+    steepness = Steepness()
+    assert steepness.look(before, 0.0, 100.0, curvature) == 1
+    steepness.stepped(step, before, 0.0)
+    assert steepness.look(after, 0.0, 100.0, curvature) == pytest.approx(factor)
+    steepness.stepped(0 * step, after, 0.0)
+    assert steepness.look(after, 0.0, 100.0, curvature) == pytest.approx(max(1.0, 0.8 * factor))
+    loud = Steepness()
+    loud.stepped(step, before, 100 * 3.0 * 0.5)
+    assert loud.look(after, 0.0, 100.0, curvature) == 1

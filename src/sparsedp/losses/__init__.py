@@ -10,7 +10,6 @@ from sparsedp.losses.log_cosh import LogCosh
 from sparsedp.losses.logistic import Logistic
 from sparsedp.losses.loss import (
     CompiledWalk,
-    Inferable,
     Lipschitz,
     Loss,
     Perturbable,
@@ -25,7 +24,6 @@ __all__ = [
     "BY_NAME",
     "CompiledWalk",
     "Huber",
-    "Inferable",
     "Lipschitz",
     "LogCosh",
     "Logistic",

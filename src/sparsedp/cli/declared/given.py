@@ -57,7 +57,6 @@ class Given(TypedDict):
     quiet: bool
     allow_unmatched: bool
     invalid: "Invalid"
-    holdout: float | None
     ledger: Path | None
     ledger_epsilon: float | None
     ledger_delta: float | None

@@ -174,12 +174,6 @@ def expected_of_fit(
         given["shapes"],
         given["calibration"],
     )
-    own = {
-        "--loss": given["loss"] != "squared",
-        "--monotone": bool(given["monotone"]),
-        "--no-intercept": not given["intercept"],
-    }
-    others += tuple(name for name, other in own.items() if other)
     guessed: Guessed = {
         "records": given["records"],
         "ceiling": given["ceiling"],
@@ -189,9 +183,7 @@ def expected_of_fit(
     try:
         found = quality_plan(
             guessed,
-            Settings(
-                given["epsilon"], given["delta"], given["neighbors"], given["holdout"], others
-            ),
+            Settings(given["epsilon"], given["delta"], given["neighbors"], None, others),
             task=declared.task,
             n_classes=declared.n_outputs,
             n_features=n_features,

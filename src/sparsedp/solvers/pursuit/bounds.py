@@ -16,15 +16,15 @@ N_LEVELS = 10
 N_END_LEVELS = 7
 """... and to 2**-7 from one end: a few records far out may be what matters (cpusmall)."""
 
-TAIL = 0.05
-"""Part of the records that may be clipped on one side of a feature."""
+TAIL = 0.02
+"""Part of the records that may be clipped on one side of a feature, where noise is low ..."""
 
 FIRST_MIDDLE_LEVEL = 2
 """About the middle bounds shrink to a quarter or not at all: data that fill half of them have
 little to gain, and noise would cut off the tails of too many."""
 
-LOUDEST = TAIL
-"""A count of records is of use if its noise is below this part of all records."""
+LOUDEST = 0.05
+"""... and where it is not. A count of records is of use if its noise is below this part."""
 
 
 def tightened(
@@ -95,7 +95,8 @@ def _factors(noisy: np.ndarray, deviation: float, n_records: float) -> np.ndarra
     for b in range(1, N_LEVELS + 1):
         spread = deviation * math.sqrt(b)
         if spread <= LOUDEST * n_records:
-            few = noisy[..., :b].sum(axis=-1) <= TAIL * n_records + spread
+            most = min(TAIL * n_records + 2 * spread, LOUDEST * n_records + spread)
+            few = noisy[..., :b].sum(axis=-1) <= most
             few[:, :2] &= b <= N_END_LEVELS
             few[:, 2] &= b >= FIRST_MIDDLE_LEVEL
             factors[few] = 2.0**-b

@@ -1,9 +1,12 @@
-"""Noisy gradients over all features, of which a later one need not forget an earlier one."""
+"""Noisy gradients: a later one need not forget an earlier one, and two of them show curvature."""
 
 import math
 from dataclasses import dataclass
 
 import numpy as np
+
+FADING = 0.8
+"""What is left after a step of the factor by which curvatures are raised."""
 
 
 @dataclass(frozen=True)
@@ -48,3 +51,42 @@ def heaviest(heights: np.ndarray, excluded: np.ndarray, count: int) -> np.ndarra
     heights = heights.copy()
     heights[excluded] = -np.inf
     return np.argsort(-heights, kind="stable")[:count]
+
+
+@dataclass
+class Steepness:
+    """How much steeper the way was than mean curvatures said, by released gradients alone.
+
+    Of a rare class the records that a step moves have more curvature than the mean of all, and
+    steps by the mean go too far, the farther the better they are seen. Two gradients and the step
+    between them show the curvature along it.
+    """
+
+    factor: float = 1.0
+    _last: tuple[np.ndarray, np.ndarray, float] | None = None
+
+    def look(self, gradient: np.ndarray, noise: float, n_records: float, curvature: float) -> float:
+        """The factor by which curvatures are to be raised, at least 1.
+
+        Parameters
+        ----------
+        gradient : ndarray
+            Where the last step has led, in whitened coordinates.
+        noise : float
+            Of its entries.
+        n_records : float
+        curvature : float
+            The mean of all records.
+        """
+        seen = 1.0
+        if self._last is not None:
+            step, before, old = self._last
+            length = max(float(np.linalg.norm(step)), 1e-150)
+            bent = float(np.sum(step * (before - gradient))) / length
+            seen = (bent - math.hypot(noise, old)) / (length * n_records * curvature)
+        self.factor = max(1.0, seen, FADING * self.factor)
+        return self.factor
+
+    def stepped(self, step: np.ndarray, gradient: np.ndarray, noise: float) -> None:
+        """Keep what the next look needs: the step against the gradient, and where it began."""
+        self._last = step, gradient, noise

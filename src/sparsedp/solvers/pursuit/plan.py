@@ -215,10 +215,10 @@ class Plan:
         smaller, n_larger = divmod(self.size, n_rounds)
         return [smaller] * (n_rounds - n_larger) + [smaller + 1] * n_larger
 
-    def room(self, n_records: float, curvature: float, noise: float) -> Room:
+    def room(self, n_records: float, curvature: float, noise: float, early: bool) -> Room:
         """How many columns a model that bends may have."""
         signal = n_records * curvature / max(noise, 1e-300)
-        return Room(self.size, COLUMNS_PER_SIGNAL * signal)
+        return Room(self.size, COLUMNS_PER_SIGNAL * signal, early)
 
     def gram_budget(
         self, moments: Moments, share: float, rounds: list[int], shapes: Shapes, n_records: float

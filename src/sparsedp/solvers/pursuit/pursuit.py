@@ -33,14 +33,15 @@ from sparsedp.solvers.solver import Solution, check_positive_integer
 CENTERING = 0.03
 """Part of a step's share that centers the residuals of a regression before a selection."""
 
-N_STEPS, N_AVERAGED, FLOOR = 8, 8, 2.0
-"""Steps of the fit, how many of the last ones are averaged, and the floor under the Gram matrix.
+N_STEPS, FLOOR = 8, 2.0
+"""Steps of the fit, all of which are averaged, and the floor under the Gram matrix.
 
 Noise lowers an eigenvalue by up to twice its level: above a floor of twice that level no step is
 more than twice as long as it should be, so steps do not diverge."""
 
-N_BENT_STEPS = 16
-"""Steps of a fit with features that bend, all of them averaged."""
+N_LONG_STEPS, MANY_COLUMNS = 16, 64
+"""Steps of a fit with features that bend, or with many at once: the floor then makes more of them
+short."""
 
 N_WARM_STEPS = 6
 """Steps before those, where there is nothing to choose."""
@@ -189,7 +190,7 @@ def _looked_at(
     shares = shares.more(unused)
     if not plan.bends:
         return view, straight, shares.more(shares.histograms)
-    room = plan.room(n, response.bend_curvature, noise)
+    room = plan.room(n, response.bend_curvature, noise, response.bends_early)
     shapes, unused = shaped(view, moments, n, shares.histograms, room)
     return view, shapes, shares.more(unused)
 
@@ -237,7 +238,8 @@ def plan_steps(plan: Plan, shapes: Shapes) -> tuple[int, int]:
     """Steps of the fit, and how many of the last ones are averaged."""
     if plan.by_rows:
         return N_ROW_STEPS, N_ROW_AVERAGED
-    return (N_BENT_STEPS, N_BENT_STEPS) if shapes.n_waves else (N_STEPS, N_AVERAGED)
+    long = shapes.n_waves > 0 or (plan.takes_all and plan.size >= MANY_COLUMNS)
+    return (N_LONG_STEPS, N_LONG_STEPS) if long else (N_STEPS, N_STEPS)
 
 
 def _restricted(model: np.ndarray, features: np.ndarray, data: Dataset, new: UnitMap) -> np.ndarray:

@@ -23,8 +23,16 @@ N_KNOTS, MOST_WAVES, FEWEST_WAVES = 17, 10, 2
 N_CELLS = 32
 """Of a histogram between the bounds of a feature."""
 
+FEWEST_CELLS = 4
+"""Where noise is loud: fewer cells hold more records each. They place knots well enough for
+`FEWEST_WAVES`, not for more."""
+
 LOUDEST = 0.05
-"""Histograms are of use if the noise of a cell is below this part of the records."""
+"""Histograms are of use if the noise of one of `N_CELLS` is below this part of the records; of
+fewer cells each may be louder, as long as all of them together are not."""
+
+EARLY = 3.0
+"""So many columns over the signal are enough for `FEWEST_WAVES` where features bend early."""
 
 EVEN = 0.2
 """Part of the knots that are spread evenly, the others follow the records."""
@@ -139,16 +147,30 @@ def shaped(
     m = len(features)
     sensitivity = Sensitivity(add_remove=math.sqrt(m), replace_one=math.sqrt(2 * m))
     deviation = moments.deviation(sensitivity, share)
-    if deviation > LOUDEST * n_records or n_waves.of(1) < FEWEST_WAVES:
+    n_cells = _n_cells(deviation / n_records, FEWEST_CELLS if n_waves.early else N_CELLS)
+    # Nobody knows yet how many features have two values, so one that bends is enough to ask.
+    if n_cells == 0 or n_waves.of(1 / d) < FEWEST_WAVES:
         return straight, share
-    counts = data.total(CellCounts(features, N_CELLS))  # private
+    counts = data.total(CellCounts(features, n_cells))  # private
     noisy = moments.release(counts, sensitivity, share)  # released
     knots = straight.knots.copy()
     for feature, cells in zip(features, noisy, strict=True):
         knots[feature] = _knots(cells, deviation, n_records)
     n_bent = int((~np.isnan(knots[:, 0])).sum())
     count = n_waves.of(n_bent / d) if n_bent else 0
+    if n_cells < N_CELLS:
+        count = min(count, FEWEST_WAVES)
     return (Shapes(knots, count) if count >= FEWEST_WAVES else straight), 0.0
+
+
+def _n_cells(noise: float, fewest: int) -> int:
+    """How many cells noise leaves room for; ``noise`` is that of a cell over all records."""
+    n_cells = N_CELLS
+    while n_cells >= fewest:
+        if noise * math.sqrt(n_cells) <= LOUDEST * math.sqrt(N_CELLS):
+            return n_cells
+        n_cells //= 2
+    return 0
 
 
 @dataclass(frozen=True)
@@ -161,14 +183,21 @@ class Room:
         Features of the model.
     columns : float
         That noise leaves room for: more would drown each other.
+    early : bool
+        Whether `FEWEST_WAVES` are worth more than the noise that they bring.
     """
 
     size: int
     columns: float
+    early: bool
 
     def of(self, bent: float) -> int:
         """For this part of the features, the bent ones: at most `MOST_WAVES`."""
-        room = (min(self.columns, MOST_COLUMNS) - self.size) / max(1.0, self.size * bent)
+        n_bent = max(1.0, self.size * bent)
+        room = (min(self.columns, MOST_COLUMNS) - self.size) / n_bent
+        if self.early and room < FEWEST_WAVES:
+            few = min(EARLY * self.columns, MOST_COLUMNS) - self.size
+            room = min(few / n_bent, FEWEST_WAVES)
         return int(min(max(room, 0.0), MOST_WAVES))
 
 

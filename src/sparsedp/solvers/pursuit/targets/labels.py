@@ -37,7 +37,7 @@ class TwoClassResponse:
     """Two classes, one output."""
 
     scale = 1.0
-    centered, calibrated = False, True
+    centered, calibrated, bends_early = False, True, True
     unused, back = 0.0, (1.0, 0.0)
 
     def __init__(self, loss: Loss, data: Dataset, moments: Moments, share: float) -> None:
@@ -98,7 +98,7 @@ class ManyClassResponse:
     """More than two classes: one joint model, residuals are probabilities minus the label's."""
 
     scale = 1.0
-    centered, calibrated = False, True
+    centered, calibrated, bends_early = False, True, True
     unused, back = 0.0, (1.0, 0.0)
 
     def __init__(

@@ -30,6 +30,8 @@ class Response(Protocol):
     """Typical curvature of the loss at the best constant."""
     bend_curvature: float
     """The same for the number of columns that noise leaves room for."""
+    bends_early: bool
+    """Whether a few waves pay before noise leaves room for many: so it is with classes."""
     scale: float
     """Residuals up to this size are worth to be seen in full by a step."""
     centered: bool

@@ -9,6 +9,7 @@
 # make docs   every page and note as one site in build/docs/site; a link that leads nowhere is an error
 # make utility DATA=DIR   benchmarks/utility.md from the data sets in DIR, in about ten minutes
 # make rivals DATA=DIR   benchmarks/rivals.md: other private models at equal budgets, in a day (RUNS=1 for a first look in half an hour)
+# make plan-law DATA=DIR   the law by which plans foretell quality, from fits of the defaults, in about an hour: after every change of these
 # make bench [DATA=DIR]   benchmarks/results.md: speed and memory against others, in a quarter of an hour
 PYTHON ?= python3
 BIN := .venv/bin
@@ -18,7 +19,7 @@ JOBS ?= 2
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test check unit mutants laws sanitize fuzz-kernel kills interrupts fuzz fuzz-files install docs utility rivals bench clean
+.PHONY: demo test check unit mutants laws sanitize fuzz-kernel kills interrupts fuzz fuzz-files install docs utility rivals plan-law bench clean
 
 install: .venv/.installed
 .venv/.installed: pyproject.toml setup.py constraints.txt $(KERNELS)
@@ -100,6 +101,14 @@ rivals: install
 	PYTHONPATH=. $(RIVALS)/ebm/bin/python $(RIVAL) --methods dp_sgd --sets basehock,imdb --out $(RIVALS)/rivals.csv
 	PYTHONPATH=. $(RIVALS)/diffprivlib/bin/python $(RIVAL) --methods diffprivlib --out $(RIVALS)/rivals.csv
 	PYTHONPATH=. $(BIN)/python -m benchmarks.rivals.page $(RIVALS)/ours.csv $(RIVALS)/rivals.csv --out benchmarks/rivals.md
+
+# Ceilings, which no change of a solver moves, are kept in $(LAW)/ceilings.jsonl.
+LAW := build/planning
+plan-law: install
+	test -n "$(DATA)" || { echo "say where the data sets are: make plan-law DATA=DIR"; exit 2; }
+	rm -f $(LAW)/fits.jsonl $(LAW)/decoys.jsonl
+	PYTHONPATH=. $(BIN)/python -m benchmarks.planning.bank --data "$(DATA)" --out $(LAW)
+	PYTHONPATH=. $(BIN)/python -m benchmarks.planning.fit_law --bank $(LAW) --out src/sparsedp/planning/law.json --page benchmarks/planning/results.md
 
 bench: install
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt celer skglm

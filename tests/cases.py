@@ -17,6 +17,7 @@ from sparsedp.solvers import (
     Certificate,
     FrankWolfe,
     GreedyCoordinateDescent,
+    IntervalPursuit,
     MultinomialLasso,
     NoisyGD,
     NoisyMinScreening,
@@ -42,6 +43,7 @@ SOLVERS: dict[str, Solver] = {
         FrankWolfe(n_steps=8), n_nonzero="count", count_solver=FrankWolfe(n_steps=30)
     ),
     "pursuit": Pursuit(),
+    "intervals": IntervalPursuit(n_nonzero=6),
     "ight": IGHT(n_nonzero=2, n_steps=5),
     "ight_peeling": IGHT(n_nonzero=2, n_steps=3, peeling=True),
     "noisy_gd": NoisyGD(n_steps=5),

@@ -98,6 +98,20 @@ def test_hopeless_fits_are_not_paid_for_unasked(folder):
     assert "yes" not in tomllib.loads((folder / "m" / "run.toml").read_text())["fit"]
 
 
+def test_planned_achieved_and_guessing_side_by_side(folder):
+    write(folder, 2000)
+    holdout = ("--records", 300, "--ceiling", "0.90:0.99", "--rate", 0.5, "--holdout", 0.5)
+    run(*FIT[:5], 9, *FIT[6:], *holdout, "-o", "m")
+    report = (folder / "m" / "report.html").read_text()
+    start = report.index("Quality: planned and achieved")
+    section = report[start : report.index("</table>", start)]
+    for row in ("planned, at least", "achieved", "by guessing"):
+        assert row in section
+    run(*FIT[:5], 9, *FIT[6:], *holdout[:-2], "-o", "n")
+    promised = [PublishedModel.load(name).planned["at_least"] for name in ("m", "n")]
+    assert promised[0] < promised[1]  # half of the records are for the scores
+
+
 def test_settings_without_a_law_are_fitted_without_a_promise():
     result = run(*FIT, *HOPELESS, "--n-nonzero", 1, "-o", "m")
     assert "no prediction" in result.stderr

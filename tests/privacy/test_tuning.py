@@ -201,6 +201,8 @@ GUARANTEE = {
     "class_weight": [None, {0: 1.0, 1: 0.5}],
     "offset_bounds": [None, (-1.0, 1.0)],
     "holdout": [None, 0.2],
+    "intervals": [True, False],
+    "confidence": [0.9],
     "verbose": [True],
     "estimator__epsilon": [50.0],
     "solver__calibration": ["published"],
@@ -243,6 +245,7 @@ def test_only_our_estimators_without_a_ledger_of_their_own():
         (make_pipeline(model), "got Pipeline"),
         (PrivateSearchCV(model, GRID), "got PrivateSearchCV"),
         (SparseLogisticRegression(bounds=bounds, ledger=ledger), "ledger to the search"),
+        (SparseLogisticRegression(bounds=bounds, intervals=True), "intervals do not know"),
     ):
         with pytest.raises(ValueError, match=message):
             PrivateSearchCV(estimator, GRID, epsilon=1.0, delta=1e-5).fit(X, y)

@@ -82,6 +82,12 @@ if TYPE_CHECKING:
 )
 @planning_options()
 @click.option("--yes", is_flag=True, help="Fit although nothing better than guessing is expected.")
+@click.option(
+    "--holdout",
+    type=float,
+    metavar="SHARE",
+    help="Hold so many of the persons out, by secret coins, for private scores at no further cost.",
+)
 @click.option("--ledger", type=anywhere, help="The budget that this fit is charged to.")
 @click.option("--ledger-epsilon", type=float, help="Budget of a new ledger.")
 @click.option("--ledger-delta", type=float, help="Budget of a new ledger.")
@@ -115,7 +121,7 @@ def command(
 
     The folder holds model.json (coefficients and privacy record), report.html (for whoever must
     approve it) and run.toml (all settings, for --config). Nothing else about the records leaves:
-    neither their number nor how well the model fits them.
+    neither their number nor, without --holdout, how well the model fits them.
 
     Before anything is charged, whoever holds the records may see on standard error how many cells
     of a column are not as declared. That is private, and stored nowhere.
@@ -208,7 +214,13 @@ def _fit(folder: "Output", given: Given, *, force: bool, shown: bool) -> "Publis
 
 def _show(model: "PublishedModel", output: Path, *, as_json: bool) -> None:
     """What may be said about a fit."""
-    from sparsedp.cli.show import coefficient_lines, echo_json, echo_verdict, verdict_json
+    from sparsedp.cli.show import (
+        coefficient_lines,
+        echo_json,
+        echo_verdict,
+        score_lines,
+        verdict_json,
+    )
 
     if as_json:
         echo_json(
@@ -225,6 +237,7 @@ def _show(model: "PublishedModel", output: Path, *, as_json: bool) -> None:
                     for feature in model.features
                     if feature.knots
                 },
+                **({} if model.scores is None else {"evaluation": model.scores.to_dict()}),
             }
         )
         return
@@ -232,6 +245,10 @@ def _show(model: "PublishedModel", output: Path, *, as_json: bool) -> None:
     click.echo(f"\nThe model uses {len(model.features)} of {model.n_features} features:")
     for line in coefficient_lines(model):
         click.echo(line)
+    if model.scores is not None:
+        click.echo("\nPrivate scores, on persons who were held out:")
+        for line in score_lines(model.scores):
+            click.echo(line)
     click.echo(f"\nWrote {output / 'model.json'}, {output / 'report.html'}, {output / 'run.toml'}")
 
 
@@ -284,6 +301,7 @@ def _estimator(
         neighbors=given["neighbors"],
         fit_intercept=given["intercept"],
         invalid=given["invalid"],
+        holdout=given["holdout"],
         random_state=given["seed"],
     )
 

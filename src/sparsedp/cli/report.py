@@ -19,7 +19,7 @@ def command(model: Path, output: Path | None, evaluation: Path | None) -> None:
 
     The cost of all listed releases is counted anew, so a file that promises too much is found out.
     """
-    from sparsedp.cli.show import echo_verdict
+    from sparsedp.cli.show import echo_verdict, score_lines
     from sparsedp.data.files.opened import read_json
     from sparsedp.release import PublishedModel, write_report
     from sparsedp.release.verify import verify
@@ -34,6 +34,8 @@ def command(model: Path, output: Path | None, evaluation: Path | None) -> None:
     found = verify(model)
     path = write_report(published, output or folder / "report.html", scores, found.verdict)
     echo_verdict(found.verdict)
+    for line in () if published.scores is None else score_lines(published.scores):
+        click.echo(line)
     delta = published.privacy["delta"]
     click.echo(
         f"Counted anew: epsilon = {found.verdict.epsilon:.4g} at delta = {delta:g}\nWrote {path}"

@@ -11,6 +11,7 @@ from sparsedp.privacy.verdict import Verdict
 from sparsedp.release.feature import Feature
 from sparsedp.release.model import PublishedModel
 from sparsedp.release.report import by_effect
+from sparsedp.release.scores import HeldOut
 
 COLORS = {"green": "green", "amber": "yellow", "red": "red"}
 MOST_ROWS = 30
@@ -85,6 +86,16 @@ def coefficient_lines(model: PublishedModel) -> list[str]:
     if more:
         lines.append(f"  ... and {more} more in the report")
     return lines
+
+
+def score_lines(found: HeldOut) -> list[str]:
+    """Private scores with intervals, beside those of a model that knows nothing else."""
+    rows = [["", "estimate", "95 % interval", "null"]]
+    for name, score in found.scores.items():
+        null = f"{found.null[name]:.4g}" if name in found.null else ""
+        rows.append([name, f"{score.value:.4g}", f"{score.lower:.4g} to {score.upper:.4g}", null])
+    lines = table_lines(rows) if found.scores else []
+    return lines + [f"  {name}: refused, {why}" for name, why in found.refused.items()]
 
 
 def _bar(feature: Feature, longest: float) -> str:

@@ -14,6 +14,8 @@ from sparsedp.estimators.raw import offset_of, raw_values
 from sparsedp.estimators.shapes import names_or_positions
 from sparsedp.evaluation.result import Evaluation
 from sparsedp.fit.coefficients import Coefficients
+from sparsedp.inference import Inference
+from sparsedp.inference.summary import Summary
 from sparsedp.privacy import PrivacyRecord
 
 
@@ -28,7 +30,8 @@ def publish(
     Parameters
     ----------
     estimator
-        Gets ``clip_bounds_``, ``bends_``, ``privacy_`` and what ``path_`` is made of.
+        Gets ``clip_bounds_``, ``bends_``, ``inference_``, ``privacy_`` and what ``path_`` is made
+        of.
     released : Coefficients
         In declared units.
     record : PrivacyRecord
@@ -37,6 +40,7 @@ def publish(
     """
     estimator.clip_bounds_ = released.clip_bounds
     estimator.bends_ = released.bends
+    estimator.inference_ = released.inference
     estimator._path = (
         released.order,
         released.path_coefs,
@@ -48,6 +52,36 @@ def publish(
         estimator.evaluation_ = evaluation
     elif "evaluation_" in vars(estimator):
         del estimator.evaluation_  # of an earlier fit
+
+
+def inference_of(estimator: Estimator) -> Inference:
+    """How well the coefficients are known; raises where the fit did not ask for that."""
+    check_is_fitted(estimator)
+    if estimator.inference_ is None:
+        raise AttributeError("there are no intervals: fit with intervals=True")
+    return estimator.inference_
+
+
+def summary_of(estimator: Estimator, title: str) -> Summary:
+    """The table of coefficients, for readers."""
+    inference, record = inference_of(estimator), estimator.privacy_
+    named = names_or_positions(estimator)
+    notes = tuple(
+        f"{name} is clipped to {low:g} ... {high:g}."
+        for name, (low, high) in clipped_of(estimator).items()
+    )
+    return Summary(
+        title=title,
+        names=tuple(f"x{j}" if named[j] == j else str(named[j]) for j in inference.features),
+        table=inference.table,
+        epsilon=record.epsilon,
+        delta=record.delta,
+        notes=notes[:MOST_NOTES],
+    )
+
+
+MOST_NOTES = 8
+"""Of features whose limits were tightened, below a summary."""
 
 
 def path_of(estimator: Estimator) -> ModelPath:

@@ -59,6 +59,11 @@ def _check_estimator(estimator: Estimator) -> None:
             f"{type(estimator).__name__}: steps of a Pipeline would see the records outside of the "
             "guarantee; put the search into the Pipeline, as its last step"
         )
+    if getattr(estimator, "intervals", False) is not False:
+        raise ValueError(
+            "a search publishes the best of several models, and intervals do not know that: leave "
+            "intervals out, and fit the settings that were found with intervals=True"
+        )
     if estimator.ledger is not None:
         raise ValueError(
             "give the ledger to the search, not to its estimator: the search is charged once, as "

@@ -14,10 +14,12 @@ from sparsedp.data.schema import Schema
 from sparsedp.estimators.border import Features, Groups, Tags, Targets, Weights
 from sparsedp.estimators.fitted import (
     clipped_of,
+    inference_of,
     linear_form_of,
     margins_of,
     path_of,
     publish,
+    summary_of,
     tagged,
 )
 from sparsedp.estimators.path import ModelPath
@@ -33,6 +35,7 @@ from sparsedp.fit.problem import Problem
 from sparsedp.fit.settings import BoundsLike, Seed, Settings
 from sparsedp.fit.start import LinearModel
 from sparsedp.fit.target import Numbers
+from sparsedp.inference.summary import Summary
 from sparsedp.losses import Huber, Loss, Squared
 from sparsedp.privacy import Ledger, PrivacyRecord
 from sparsedp.solvers import Solver
@@ -72,6 +75,13 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
     monotone : dict, optional
         Effects that shall only rise or only fall, as in ``{"age": "increasing"}``, by name or
         position of the feature. Made so from what was released, at no charge.
+    intervals : bool, "same" or "split"
+        Whether part of the budget pays for intervals of the coefficients; effects are then lines.
+        With True all records estimate where all features are taken (up to 30 by default), else
+        half of the persons, by secret coins, choose features for the others to estimate. See
+        ``summary``.
+    confidence : float
+        How often an interval is to cover.
     solver : str or Solver
         A name or a solver object, such as ``FrankWolfe(radius=1, n_steps=100)``.
     neighbors : {"add_remove", "replace_one"}
@@ -123,6 +133,15 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
     linear_form_ : LinearForm
         ``coef``, ``intercept`` and ``largest_difference``: the plain linear model that is closest
         to this one, clipping and bends included, over all records within the declared bounds.
+    intervals_ : ndarray of shape (n_features, 2)
+        With ``intervals``: lower and upper ends; NaN where noise drowns what is known about a
+        coefficient, and for features that are not in the model.
+    standard_errors_, p_values_ : ndarray of shape (n_features,)
+        Likewise: of sampling and privacy noise together, and of the hypothesis of zero.
+    covariance_ : ndarray
+        Of the coefficients of ``inference_.features`` and the intercept, which is last.
+    inference_ : Inference or None
+        All of it in one object, with the intercept.
     n_features_in_, feature_names_in_
         As in scikit-learn: of raw tables, where there is a schema.
     coef_names_ : ndarray
@@ -146,6 +165,8 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
         n_nonzero: int | None = None,
         shapes: Literal["auto", "linear", "additive"] = "auto",
         monotone: Mapping[str | int, Literal["increasing", "decreasing"]] | None = None,
+        intervals: Literal["same", "split"] | bool = False,
+        confidence: float = 0.95,
         solver: str | Solver = "pursuit",
         neighbors: Literal["add_remove", "replace_one"] = "add_remove",
         fit_intercept: bool = True,
@@ -165,6 +186,8 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
         self.n_nonzero = n_nonzero
         self.shapes = shapes
         self.monotone = monotone
+        self.intervals = intervals
+        self.confidence = confidence
         self.solver = solver
         self.neighbors = neighbors
         self.fit_intercept = fit_intercept
@@ -202,6 +225,33 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
         settings = Settings.of(self)
         given = Given(X, y, groups, sample_weight)
         return self._publish(*scored_fit(settings, self._problem(given, settings)))
+
+    @property
+    def intervals_(self) -> np.ndarray:
+        """Ends of the intervals of all coefficients; NaN where there is none."""
+        found = inference_of(self)
+        return found.spread(found.table.intervals)
+
+    @property
+    def standard_errors_(self) -> np.ndarray:
+        """Of sampling and privacy noise together; NaN where there is no interval."""
+        found = inference_of(self)
+        return found.spread(found.table.standard_errors)
+
+    @property
+    def p_values_(self) -> np.ndarray:
+        """Of the hypothesis that a coefficient is zero; NaN where there is no interval."""
+        found = inference_of(self)
+        return found.spread(found.table.p_values)
+
+    @property
+    def covariance_(self) -> np.ndarray:
+        """Of the coefficients of the model, and the intercept last."""
+        return inference_of(self).covariance
+
+    def summary(self) -> Summary:
+        """The coefficients with their intervals, as a table; needs ``intervals``."""
+        return summary_of(self, "Linear regression")
 
     @property
     def path_(self) -> ModelPath:

@@ -10,7 +10,9 @@ from sparsedp.data.bounds_toml import some_names
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.linear_form import narrowed
 from sparsedp.fit.problem import Problem
+from sparsedp.inference import Inference
 from sparsedp.solvers import Solution, SolutionPath
+from sparsedp.solvers.uncertainty import Uncertainty
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,8 @@ class Coefficients:
     """Of features whose effect is not a line; their outer knots are the clip bounds."""
     path_bends: tuple[tuple[Bend, ...], ...] = ()
     """One tuple per model of the path; an empty one if none has any."""
+    inference: Inference | None = None
+    """How well the coefficients are known, where the solver says so."""
 
     def clipped(self, data: Dataset) -> tuple[str, ...]:
         """A note that names the features whose declared bounds were tightened, if there are any."""
@@ -63,8 +67,16 @@ class Coefficients:
         )
 
     @classmethod
-    def of(cls, solution: Solution, problem: Problem) -> "Coefficients":
-        """Carry unit weights back by the public (or released) bounds."""
+    def of(cls, solution: Solution, problem: Problem, confidence: float = 0.95) -> "Coefficients":
+        """Carry unit weights back by the public (or released) bounds.
+
+        Parameters
+        ----------
+        solution : Solution
+        problem : Problem
+        confidence : float
+            Of intervals, where there are any.
+        """
         data, interval = problem.data, problem.target.interval
         d = data.n_features
         bounds = _of_values(solution.bounds, data)
@@ -88,10 +100,34 @@ class Coefficients:
             _declared(solution.bends, unit_map, bounds.arrays(d)),
             tuple(_declared(bends, unit_map, bounds.arrays(d)) for bends in path.bends),
         )
-        if interval is None:
+        factor = 1.0
+        if interval is not None:
+            low, high = interval
+            factor = (high - low) / 2
+            found = found.scaled(factor, (high + low) / 2)
+        if solution.uncertainty is None:
             return found
-        low, high = interval
-        return found.scaled((high - low) / 2, (high + low) / 2)
+        return replace(
+            found,
+            inference=_inferred(solution.uncertainty, found, unit_map, factor, confidence),
+        )
+
+
+def _inferred(
+    known: Uncertainty, found: Coefficients, unit_map: UnitMap, factor: float, confidence: float
+) -> Inference:
+    """How well the coefficients of one output are known, in declared units."""
+    features, k = known.features, len(known.features)
+    slopes = factor / unit_map.half_width[features]
+    back = np.diag(np.append(slopes, factor))
+    back[k, :k] = -slopes * unit_map.center[features]
+    return Inference.of(
+        known,
+        np.append(found.coef[0, features], found.intercept[0]),
+        back,
+        n_features=found.coef.shape[1],
+        confidence=confidence,
+    )
 
 
 def _declared(

@@ -124,7 +124,7 @@ def _private_fit(
 
     solution, found = after_charge(noisy)
     finish(settings.ledger, record, solution.weights)
-    released = Coefficients.of(solution, problem)
+    released = Coefficients.of(solution, problem, settings.confidence)
     notes = (*solution.notes, *released.clipped(problem.data), *record.notes)
     return released, replace(record, notes=notes), found
 
@@ -138,4 +138,5 @@ def _exact_fit(
     progress = Progress(None, settings.verbose)
     problem.data.watched(progress.reading)
     solution = exact_solution(plan, problem.data, progress)
-    return Coefficients.of(solution, problem), exact_record(settings, problem, plan.public)
+    released = Coefficients.of(solution, problem, settings.confidence)
+    return released, exact_record(settings, problem, plan.public)

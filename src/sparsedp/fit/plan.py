@@ -21,7 +21,8 @@ from sparsedp.privacy import (
     UnprovenGuarantee,
 )
 from sparsedp.privacy.account.feasibility import TooFewRecords, records_needed, shortage
-from sparsedp.solvers import FrankWolfe, NoisyGD, Pursuit, Solver
+from sparsedp.solvers import FrankWolfe, IntervalPursuit, NoisyGD, Pursuit, Solver
+from sparsedp.solvers.pursuit.inference.plan import default_features
 from sparsedp.solvers.pursuit.plan import MOST_TOGETHER
 
 
@@ -66,6 +67,20 @@ def planned(settings: Settings, problem: Problem) -> Plan:
         raise ValueError("there are no records, which is public under neighbors='replace_one'")
     monotone = directions_of(settings.monotone, problem)
     return Plan.of(settings.solver, problem.loss, public, monotone)
+
+
+def _check_intervals(settings: Settings, problem: Problem) -> None:
+    """Refuse intervals for what has not been studied; the solver refuses more."""
+    if not isinstance(settings.solver, IntervalPursuit):
+        return
+    for refused, why in (
+        (settings.shapes == "additive", "lines: leave shapes='auto', which is linear with them"),
+        (settings.monotone, "effects that are free to rise and fall: leave monotone out"),
+        (problem.target.class_weight is not None, "equal weights of classes: leave these out"),
+        (problem.data.offset_bounds is not None, "models without an offset: leave it out"),
+    ):
+        if refused:
+            raise ValueError(f"intervals are for {why}, or leave intervals out")
 
 
 def _check_margins(settings: Settings, problem: Problem) -> None:
@@ -115,6 +130,8 @@ def default_size(n_features: int, solver: Solver, *, labelled: bool) -> int:
     `Pursuit` fits classes with all features at once, up to hundreds of them, and leaves out those
     that noise explains. Numbers need more of the budget for each feature.
     """
+    if isinstance(solver, IntervalPursuit):
+        return default_features(n_features)
     if isinstance(solver, Pursuit) and labelled:
         if n_features <= MOST_TOGETHER:
             return n_features
@@ -124,6 +141,7 @@ def default_size(n_features: int, solver: Solver, *, labelled: bool) -> int:
 
 def public_facts(settings: Settings, problem: Problem) -> PublicFacts:
     """What the solver may know; raises if more features are asked for than there are."""
+    _check_intervals(settings, problem)
     _check_margins(settings, problem)
     data, loss = problem.data, problem.loss
     d = data.n_features

@@ -1,7 +1,7 @@
 """The public settings of a fit, checked before any record is looked at."""
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,12 +12,17 @@ from sparsedp.data.schema import Schema
 from sparsedp.fit.monotone import Monotone, checked_monotone
 from sparsedp.fit.parts.holdout import Holdout
 from sparsedp.fit.start import LinearModel
+from sparsedp.inference.table import is_confidence
 from sparsedp.mechanisms import KeyStream
 from sparsedp.privacy import NEIGHBORS, SHAPES, Ledger, Neighbors, Shapes
-from sparsedp.solvers import BY_NAME, Solver
+from sparsedp.solvers import BY_NAME, IntervalPursuit, Pursuit, Solver
+from sparsedp.solvers.pursuit.inference.pursuit import Asked
 
 BoundsLike = Bounds | float | tuple[ArrayLike, ArrayLike]
 """Limits of the features, as users write them."""
+
+Intervals = Literal["same", "split"] | bool
+"""Whether coefficients come with intervals, and from which records."""
 
 Seed = int | np.integer | np.random.Generator | np.random.RandomState
 """What makes noise reproducible, and the fit not private."""
@@ -63,6 +68,7 @@ class Settings:
     shapes: Shapes = "auto"
     monotone: Monotone = field(default_factory=dict)
     holdout: Holdout | None = None
+    confidence: float = 0.95
 
     @classmethod
     def of(cls, estimator: Parameters) -> "Settings":
@@ -93,11 +99,18 @@ class Settings:
             raise ValueError(f'invalid must be "raise" or "replace", got {estimator.invalid!r}')
         if estimator.ledger is not None and not isinstance(estimator.ledger, Ledger):
             raise ValueError(f"ledger must be a sparsedp.Ledger, got {estimator.ledger!r}")
+        # Counts have none.
+        intervals = getattr(estimator, "intervals", False)
+        confidence = getattr(estimator, "confidence", 0.95)
+        if not is_confidence(confidence):
+            raise ValueError(
+                f"confidence must be between 0.5 and 1, such as 0.95, got {confidence!r}"
+            )
         return cls(
             epsilon=float(epsilon),
             delta=float(delta),
             bounds=_bounds(estimator.bounds, estimator.schema),
-            solver=_solver(estimator.solver),
+            solver=_with_intervals(_solver(estimator.solver), intervals),
             neighbors=estimator.neighbors,
             fit_intercept=bool(estimator.fit_intercept),
             n_nonzero=None if k is None else int(k),
@@ -109,6 +122,7 @@ class Settings:
             shapes=estimator.shapes,
             monotone=checked_monotone(estimator.monotone),
             holdout=Holdout.of(estimator.holdout),
+            confidence=float(confidence),
         )
 
     def stream(self) -> KeyStream:
@@ -151,3 +165,18 @@ def _solver(solver: str | Solver) -> Solver:
             f"FrankWolfe(radius=10), got {solver!r}"
         )
     return solver
+
+
+def _with_intervals(solver: Solver, intervals: object) -> Solver:
+    """The solver that says how well it knows its weights, where that is asked for."""
+    if intervals is False:
+        return solver
+    asked: dict[object, Asked] = {True: "auto", "same": "same", "split": "split"}
+    if not isinstance(intervals, bool | str) or intervals not in asked:
+        raise ValueError(f'intervals must be False, True, "same" or "split", got {intervals!r:.60}')
+    if not isinstance(solver, Pursuit):
+        raise ValueError(
+            f"intervals are for the solver 'pursuit', not for {type(solver).__name__}: leave "
+            "intervals or solver out"
+        )
+    return IntervalPursuit(n_nonzero=solver.n_nonzero, records=asked[intervals])

@@ -10,6 +10,7 @@ from sparsedp.losses.log_cosh import LogCosh
 from sparsedp.losses.logistic import Logistic
 from sparsedp.losses.loss import (
     CompiledWalk,
+    Inferable,
     Lipschitz,
     Loss,
     Perturbable,
@@ -24,6 +25,7 @@ __all__ = [
     "BY_NAME",
     "CompiledWalk",
     "Huber",
+    "Inferable",
     "Lipschitz",
     "LogCosh",
     "Logistic",

@@ -38,6 +38,7 @@ class Logistic:
     lipschitz = 1.0
     shape = "logistic"
     walk_name = "logistic"
+    residual_tails = 1.0
     scaling_bound = 0.22390
     """The largest u sigmoid'(u) is 0.223896, at u = 1.5434."""
 

@@ -178,6 +178,16 @@ class ScalingBound(Protocol):
         ...
 
 
+@runtime_checkable
+class Inferable(Protocol):
+    """Its coefficients can have intervals."""
+
+    @property
+    def residual_tails(self) -> float:
+        """How large a residual may be over a typical one, before it is clipped for intervals."""
+        ...
+
+
 def squared_error(loss: Loss, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
     """Squared error of each record's prediction, between 0 and 1; NaN where a margin is (private).
 

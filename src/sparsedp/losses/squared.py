@@ -28,6 +28,7 @@ class Squared:
     residual_lipschitz = 1.0
     shape = "log_cosh"  # what `bounded` makes of it
     walk_name = "squared"
+    residual_tails = 4.0
 
     def value(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
         """Loss of each record (private)."""

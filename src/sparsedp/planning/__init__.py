@@ -7,6 +7,7 @@ public sample.
 
 from sparsedp.planning.facts import NotMeasured
 from sparsedp.planning.planner import plan
+from sparsedp.planning.public import PublicSample
 from sparsedp.planning.result import QualityPlan
 
-__all__ = ["NotMeasured", "QualityPlan", "plan"]
+__all__ = ["NotMeasured", "PublicSample", "QualityPlan", "plan"]

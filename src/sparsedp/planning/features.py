@@ -23,8 +23,9 @@ class FeatureCount:
     used : (int, int, int)
         That the model will use: 5, 50 and 95 % of fits.
     real : int or None
-        Of the middle number, those that evidence put there; the others are there by noise. None
-        where there are so few columns that all of them are kept.
+        Of the middle number, those that evidence put there; the others are there as noise would
+        have it. None where that is not known: of few columns all are kept, and of several classes
+        nearly all.
     """
 
     columns: int
@@ -34,14 +35,16 @@ class FeatureCount:
 
     def words(self) -> str:
         """A sentence."""
-        if self.real is None:
-            return f"{self.columns} columns, few enough for a model to keep all of them"
         low, middle, high = self.used
-        return (
+        if low == high == self.columns:
+            return f"{self.columns} columns, few enough for a model to keep all of them"
+        told = (
             f"{self.columns} columns, of which a model keeps at most {self.at_most}; it will use "
-            f"about {middle} ({low} to {high}), about {self.real} of them by evidence, the others "
-            "by noise"
+            f"about {middle} ({low} to {high})"
         )
+        if self.real is None:
+            return told
+        return f"{told}, about {self.real} of them by evidence, the others as noise would have it"
 
 
 def features_of(law: Curves, facts: Facts, ceiling: Ceiling) -> FeatureCount:
@@ -52,5 +55,7 @@ def features_of(law: Curves, facts: Facts, ceiling: Ceiling) -> FeatureCount:
     eta = law.eta(facts, np.array([ceiling.middle]))
     shares = law.along(law.used, eta)[0]
     low, middle, high = (max(1, round(facts.n_nonzero * share)) for share in shares.tolist())
-    share = float(law.along(law.real[:, None], eta)[0, 0])
-    return FeatureCount(d, facts.n_nonzero, (low, middle, high), round(share * middle))
+    real = None
+    if law.real.size:
+        real = round(float(law.along(law.real[:, None], eta)[0, 0]) * middle)
+    return FeatureCount(d, facts.n_nonzero, (low, middle, high), real)

@@ -106,8 +106,9 @@ class Curves:
         Part of the lift that is kept, by index and level.
     used : ndarray of shape (n_knots, 3)
         Part of the features that a model keeps (5, 50 and 95 % of fits).
-    real : ndarray of shape (n_knots,)
-        Of the features that a model keeps, the part that is not there by chance.
+    real : ndarray of shape (n_knots,), or empty
+        Of the features that a model keeps, the part that is not there by chance; empty where that
+        is not known.
     ceilings : (float, float)
         Between which nine of ten tables lie.
     n_groups, n_fits : int

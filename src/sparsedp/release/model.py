@@ -27,6 +27,7 @@ from sparsedp.release.columns import TableLike, UsedColumns
 from sparsedp.release.document import Label, Planned, Record, Target
 from sparsedp.release.feature import Feature, label_text
 from sparsedp.release.read import FORMAT, HASH, content_hash, fields_of
+from sparsedp.release.scores.held_out import HeldOut, held_out
 
 FILE = "model.json"
 
@@ -65,6 +66,8 @@ class PublishedModel:
         of models without a schema.
     schema : Schema or None
         How raw tables become features, for predictions from them.
+    table : ndarray or None
+        Released about those who were held out of the fit: all that ``scores`` follow from.
     planned : dict or None
         Quality that was expected before the fit: what ``QualityPlan.planned`` says.
 
@@ -84,6 +87,7 @@ class PublishedModel:
     categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
     schema: Schema | None = None
     planned: Planned | None = None
+    table: NDArray[np.float64] | None = field(default=None, compare=False)
 
     @classmethod
     def from_estimator(
@@ -142,6 +146,7 @@ class PublishedModel:
                 if used & {f"{column}={value}" for value in values}
             },
             schema=schema,
+            table=getattr(vars(estimator).get("evaluation_"), "table", None),
             planned=planned,
         )
 
@@ -286,6 +291,11 @@ class PublishedModel:
             return np.column_stack([expit(-margins), expit(margins)])
         return softmax(margins, axis=1)
 
+    @property
+    def scores(self) -> HeldOut | None:
+        """Private scores with 95 % intervals, if the fit held persons out; from the table."""
+        return held_out(self.table, self.classes, self.target, self.privacy)
+
     def verdict(self) -> Verdict:
         """How far the records of the fit are protected.
 
@@ -320,6 +330,8 @@ class PublishedModel:
             content["schema"] = self.schema.to_dict()
         if self.planned is not None:
             content["planned"] = self.planned
+        if self.table is not None:
+            content["evaluation"] = {"table": self.table.tolist()}
         content[HASH] = content_hash(content)
         return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 

@@ -5,6 +5,9 @@ import json
 from collections.abc import Mapping
 from typing import TypedDict, cast
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sparsedp.data.files.limits import limits
 from sparsedp.data.files.opened import parse_json
 from sparsedp.data.schema import Schema
@@ -21,6 +24,7 @@ from sparsedp.release.document import Json, Label, Planned, Record, Target
 from sparsedp.release.feature import Feature
 from sparsedp.release.read_record import checked_record, checked_target
 from sparsedp.release.read_shapes import with_shapes
+from sparsedp.release.scores.held_out import checked_table
 
 FORMAT = "sparsedp-model/1"
 HASH = "sha256"
@@ -48,6 +52,7 @@ class Fields(TypedDict):
     categories: dict[str, tuple[str, ...]]
     schema: Schema | None
     planned: Planned | None
+    table: NDArray[np.float64] | None
 
 
 def content_hash(content: Mapping[str, object]) -> str:
@@ -84,6 +89,7 @@ def _fields(document: Json, where: str) -> Fields:
     need(found == FORMAT, f'its format is {found!r:.40}, not "{FORMAT}"')
     stored = content.pop("schema", None)  # models of plain numbers have none
     shapes = content.pop("shapes", None)
+    scores = content.pop("evaluation", None)  # where nobody was held out there are none
     planned = content.pop("planned", None)  # where nothing was planned
     checked_fields(content, FIELDS, "the file")
     task = content["task"]
@@ -116,6 +122,7 @@ def _fields(document: Json, where: str) -> Fields:
         "privacy": record,
         "categories": _categories(content["categories"], where),
         "schema": None if stored is None else _schema(stored, features, n_features),
+        "table": checked_table(scores, classes, target, record),
         "planned": None if planned is None else _planned(planned),
     }
 

@@ -14,6 +14,7 @@ from sparsedp.release.effects import effects_of
 from sparsedp.release.feature import Feature
 from sparsedp.release.model import PublishedModel
 from sparsedp.release.panels import panels_of
+from sparsedp.release.scores import pictures_of
 
 MOST_BARS = 40
 """Features beyond these are listed in a table without bars."""
@@ -116,6 +117,8 @@ def render_report(
         declared=None if model.schema is None else declared(model.schema, list(model.coef)),
         width=WIDTH,
         evaluation=None if evaluation is None else _checked(evaluation),
+        scores=model.scores,
+        pictures=() if model.scores is None else pictures_of(model.scores),
     )
 
 

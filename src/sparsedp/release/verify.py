@@ -16,8 +16,9 @@ import numpy as np
 from sparsedp import solvers
 from sparsedp.data.files.opened import parse_json, read_text
 from sparsedp.data.schema import Schema
+from sparsedp.evaluation.holdout import TEST
 from sparsedp.losses import Poisson, from_record
-from sparsedp.privacy.events import listed_in
+from sparsedp.privacy.events import listed_in, parts_of
 from sparsedp.privacy.ledger import Ledger, LedgerError, Receipt
 from sparsedp.privacy.public import PublicFacts
 from sparsedp.privacy.schedule import PublishedSchedule
@@ -135,6 +136,8 @@ def _consistent(model: PublishedModel) -> list[str]:
         found.append("The record names a loss that does not exist, or not with these settings.")
     if record["calibration"] == "sound" and _mentions(record["solver"], "published"):
         found.append("The solver was set to published noise, and the record says 'sound'.")
+    if model.table is None and TEST in parts_of(record["events"]):
+        found.append("The record lists scores of the model, and the file does not have them.")
     return found + _effects(model)
 
 

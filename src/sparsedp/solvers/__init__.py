@@ -14,6 +14,7 @@ from sparsedp.solvers.gradient.noisy_gd import NoisyGD
 from sparsedp.solvers.lasso.lasso import DidNotConverge, Lasso
 from sparsedp.solvers.objective.admm import ADMM
 from sparsedp.solvers.objective.objective import ObjectivePerturbation
+from sparsedp.solvers.pursuit.inference.pursuit import IntervalPursuit
 from sparsedp.solvers.pursuit.pursuit import Pursuit
 from sparsedp.solvers.registry import BY_NAME
 from sparsedp.solvers.solver import Solution, SolutionPath, Solver
@@ -30,6 +31,7 @@ __all__ = [
     "DidNotConverge",
     "FrankWolfe",
     "GreedyCoordinateDescent",
+    "IntervalPursuit",
     "Lasso",
     "MultinomialLasso",
     "NoisyGD",

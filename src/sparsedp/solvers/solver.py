@@ -12,6 +12,7 @@ from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Loss
 from sparsedp.mechanisms import Curator
 from sparsedp.privacy import PublicFacts, PublishedSchedule, Schedule
+from sparsedp.solvers.uncertainty import Uncertainty
 
 CALIBRATIONS = ("sound", "published")
 
@@ -94,6 +95,8 @@ class Solution:
         Of features whose effect is not a line, each at most once: knots in unit coordinates from
         -1 to 1 (of ``bounds``, if these are given), heights in margins, like weights. Only where
         ``PublicFacts.shapes`` allows for them, which takes an intercept.
+    uncertainty : Uncertainty or None
+        How well the weights are known, where the solver says so.
     """
 
     weights: np.ndarray
@@ -101,6 +104,7 @@ class Solution:
     path: SolutionPath | None = None
     notes: tuple[str, ...] = ()
     bends: tuple[Bend, ...] = ()
+    uncertainty: Uncertainty | None = None
 
 
 class Solver(Protocol):

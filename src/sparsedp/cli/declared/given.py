@@ -57,6 +57,7 @@ class Given(TypedDict):
     quiet: bool
     allow_unmatched: bool
     invalid: "Invalid"
+    holdout: float | None
     ledger: Path | None
     ledger_epsilon: float | None
     ledger_delta: float | None

@@ -174,6 +174,12 @@ def expected_of_fit(
         given["shapes"],
         given["calibration"],
     )
+    own = {
+        "--loss": given["loss"] != "squared",
+        "--monotone": bool(given["monotone"]),
+        "--no-intercept": not given["intercept"],
+    }
+    others += tuple(name for name, other in own.items() if other)
     guessed: Guessed = {
         "records": given["records"],
         "ceiling": given["ceiling"],
@@ -183,7 +189,9 @@ def expected_of_fit(
     try:
         found = quality_plan(
             guessed,
-            Settings(given["epsilon"], given["delta"], given["neighbors"], None, others),
+            Settings(
+                given["epsilon"], given["delta"], given["neighbors"], given["holdout"], others
+            ),
             task=declared.task,
             n_classes=declared.n_outputs,
             n_features=n_features,

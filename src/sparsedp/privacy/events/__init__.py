@@ -11,7 +11,7 @@ from sparsedp.privacy.events.gaussian_releases import GaussianPerturb, GaussianR
 from sparsedp.privacy.events.gaussians import Gaussians, Perturb
 from sparsedp.privacy.events.laplace_selections import LaplaceSelect, LaplaceSelections
 from sparsedp.privacy.events.laplace_votes import LaplaceVotes, VoteSelect
-from sparsedp.privacy.events.parallel import Parallel, Part, flattened, listed_in
+from sparsedp.privacy.events.parallel import Parallel, Part, flattened, listed_in, parts_of
 from sparsedp.privacy.events.perturbed_minimum import KiferMinimize, Minimize, PerturbedMinimum
 from sparsedp.privacy.events.pure_minima import PureMinima, PureMinimize, WangZhangMinimize
 from sparsedp.privacy.events.search import RepeatAndSelect
@@ -50,6 +50,7 @@ __all__ = [
     "flattened",
     "kind_of",
     "listed_in",
+    "parts_of",
 ]
 
 KINDS: tuple[type[Listed], ...] = (

@@ -153,6 +153,18 @@ def flattened(events: Sequence[Stored], depth: int = 0) -> list[Stored]:
     return found
 
 
+def parts_of(events: Sequence[Stored]) -> list[str]:
+    """Names of the parts, if the list is of parts."""
+    if len(events) != 1 or events[0].get("event") != Parallel.stored_as:
+        return []
+    parts = events[0].get("parts")
+    return [
+        str(each.get("name"))
+        for each in (parts if isinstance(parts, list) else ())
+        if isinstance(each, dict)
+    ]
+
+
 def listed_in(events: Sequence[Stored], part: str) -> list[Stored]:
     """Releases about the part of this name; all of them where nobody was divided."""
     if len(events) != 1 or events[0].get("event") != Parallel.stored_as:

@@ -11,7 +11,11 @@ from sparsedp.solvers.pursuit.columns.cells import Hats, WaveGradient
 from sparsedp.solvers.pursuit.columns.gram import GramBudget
 from sparsedp.solvers.pursuit.columns.shapes import Shapes
 from sparsedp.solvers.pursuit.exact import newton
+<<<<<<< ours
+from sparsedp.solvers.pursuit.inference.coordinates import Coordinates
+=======
 from sparsedp.solvers.pursuit.gradient import Steepness
+>>>>>>> theirs
 from sparsedp.solvers.pursuit.moments import Moments
 from sparsedp.solvers.pursuit.prune import Elimination
 from sparsedp.solvers.pursuit.records import (
@@ -121,6 +125,22 @@ class ActiveSet:
         return self._response.back
 
     @property
+    def whitened(self) -> Derived:
+        """The records in whitened coordinates. Private."""
+        return self._whitened
+
+    @property
+    def coordinates(self) -> Coordinates:
+        """What was released about them there; the constant is the first column."""
+        means = self._whitening.T @ (self._gram[0] / self._response.n_records)
+        return Coordinates(self._whitening, self._unwhitening, self._likely, means, self._norm)
+
+    @property
+    def unspent(self) -> float:
+        """The share of the Gram matrix that the chosen columns did not need."""
+        return self._budget.left
+
+    @property
     def constant(self) -> np.ndarray:
         """Margins of a record at the center of the coordinates."""
         return self.weights[: self.first].sum(axis=0)
@@ -219,8 +239,9 @@ class ActiveSet:
         likely = np.full(size, rest / max(size - len(large), 1))
         likely[distinct] = large
         self._norm = math.sqrt(max(float(np.sum(likely / raised)), 1.0))
+        self._likely = likely / raised
         # What a step leaves of an error in each of these coordinates.
-        self._lasting = 1 - np.minimum(likely / raised, 1)
+        self._lasting = 1 - np.minimum(self._likely, 1)
 
     def _change_coordinates(self, whitening: np.ndarray, unwhitening: np.ndarray) -> None:
         self._whitening, self._unwhitening = whitening, unwhitening

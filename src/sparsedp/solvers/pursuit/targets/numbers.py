@@ -57,7 +57,7 @@ class NumberResponse:
             n = max(float(count[0]), 2 * FEWEST)
         self.n_records = float(n)
         found, self.unused = TargetRange(), range_share
-        if data.intercept:  # without one a target cannot be moved
+        if data.intercept and range_share:  # without one a target cannot be moved
             found, self.unused = narrowed(loss, data, moments, self.n_records, range_share)
         self.back = found.back(loss)
         self.loss = loss = found.of(loss)

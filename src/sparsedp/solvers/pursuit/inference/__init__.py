@@ -1,0 +1,1 @@
+"""What the weights of a model are known to be: releases after the features are fixed."""

@@ -1,0 +1,232 @@
+"""Pursuit whose weights come with a covariance: fix the features, then say how well all is known.
+
+Proof, formulas and what was measured: inference.md.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from sparsedp.data.dataset import Dataset
+from sparsedp.data.records import Derived
+from sparsedp.losses import Inferable, Logistic, Loss
+from sparsedp.mechanisms import Curator
+from sparsedp.privacy import Perturb, PublicFacts, Schedule, Select
+from sparsedp.solvers.pursuit.bounds import tightened
+from sparsedp.solvers.pursuit.choose import Chooser
+from sparsedp.solvers.pursuit.columns.shapes import Shapes
+from sparsedp.solvers.pursuit.inference.estimate import Curvature, OneStep
+from sparsedp.solvers.pursuit.inference.matrices import released
+from sparsedp.solvers.pursuit.inference.plan import (
+    CENTERING,
+    CHOSEN,
+    LEAST_REACH,
+    MOST_REACH,
+    IntervalPlan,
+    Shares,
+    reach,
+)
+from sparsedp.solvers.pursuit.inference.records import Point, Score, Sums
+from sparsedp.solvers.pursuit.inference.start import Start, Started
+from sparsedp.solvers.pursuit.model import path_of
+from sparsedp.solvers.pursuit.moments import REQUEST, Moments
+from sparsedp.solvers.pursuit.step import ActiveSet
+from sparsedp.solvers.pursuit.targets.labels import TwoClassResponse
+from sparsedp.solvers.pursuit.targets.numbers import NumberResponse
+from sparsedp.solvers.solver import Solution, check_positive_integer
+from sparsedp.solvers.uncertainty import Estimand, Uncertainty
+
+Asked = Literal["auto", "same", "split"]
+"""Whether the records that choose features also estimate."""
+
+FLOOR = 2.0
+"""Under the eigenvalues of the Gram matrix, over what noise alone makes; as in Pursuit."""
+
+LONGEST_LAST = 0.25
+"""Of log-odds, from one end of a feature to the other: a longer last step, noise apart, does not
+end where it seems to."""
+
+N_SCORES = 2
+"""Releases of the score, each where the one before leads."""
+
+
+@dataclass(frozen=True)
+class IntervalPursuit:
+    """Fit a sparse linear model and say how well each weight is known.
+
+    Parameters
+    ----------
+    n_nonzero : int or None
+        Features to keep; None takes the estimator's.
+    records : {"auto", "same", "split"}
+        Whether the records that choose features also estimate: they may where all features are
+        taken. By default they do just there.
+
+    Notes
+    -----
+    Features are all taken, or chosen privately; then weights are estimated by steps whose noise is
+    known: from noisy scores, a noisy Hessian and a noisy covariance of the scores, in coordinates
+    in which a noisy Gram matrix is the identity. Records far out count less, by how far they are.
+
+    *Privacy.* Counts, histograms, Gram matrix, scores, Hessian and squares are sums over records
+    with Gaussian noise; features are chosen by the exponential mechanism. All else is computed from
+    these releases.
+    """
+
+    n_nonzero: int | None = None
+    records: Asked = "auto"
+
+    needs = (Inferable,)
+
+    def __post_init__(self) -> None:
+        if self.n_nonzero is not None:
+            check_positive_integer("n_nonzero", self.n_nonzero)
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """None: the guarantee is proven."""
+        return ()
+
+    def schedule(self, public: PublicFacts) -> Schedule:
+        """The selections, unless all features are taken; everything Gaussian."""
+        plan = self._plan(public)
+        if self.records == "split" or not plan.takes_all:
+            raise ValueError(
+                "intervals are for models that take all their features: leave n_nonzero out with "
+                "30 features or less, or say n_nonzero= the number of features"
+            )
+        if plan.takes_all:
+            return Schedule((Perturb(name=REQUEST),))
+        selections = Select(plan.size, CHOSEN.selection, name="features")
+        return Schedule((selections, Perturb(1 - CHOSEN.selection, name=REQUEST)))
+
+    def solve(self, data: Dataset, loss: Loss, curator: Curator) -> Solution:
+        """Fix the features and a start, then estimate from there."""
+        plan, moments = self._plan(curator.public), Moments(curator)
+        shares = plan.shares
+        response = _response(loss, data, moments, shares.counts)
+        view, unused = tightened(data, moments, response.n_records, shares.bounds)
+        shares = shares.more(unused)
+        active = _chosen(plan, view, response, curator, shares)
+        shares = shares.more(active.unspent)
+        coordinates, n = active.coordinates, response.n_records
+        size = plan.size + 1
+        first = Point(
+            loss,
+            coordinates.unwhitening @ active.weights[:, 0],
+            coordinates.norm * (MOST_REACH if curator.noiseless else LEAST_REACH),
+            response.scale,
+        )
+        steps = Start(coordinates, moments, n)
+        start = steps.settled(active.whitened, first, shares.start)
+        information = float(np.trace(start.hessian)) / size
+        far = reach(moments, coordinates.norm, information, size, shares, loss)
+        at = replace(start.at, reach=far)
+        start = replace(start, at=at)
+        estimated = estimate(active.whitened, start, moments, shares)
+        return _solution(data, view, active, estimated, at)
+
+    def _plan(self, public: PublicFacts) -> IntervalPlan:
+        return IntervalPlan.of(public, self.n_nonzero or public.n_nonzero)
+
+
+def _response(
+    loss: Loss, data: Dataset, moments: Moments, share: float
+) -> TwoClassResponse | NumberResponse:
+    """Counts; a number keeps its declared range, so that weights mean what they say."""
+    if isinstance(loss, Logistic):
+        return TwoClassResponse(loss, data, moments, share)
+    return NumberResponse(loss, data, moments, share, 0.0, moments.deviation(1.0, 1.0))
+
+
+def _chosen(
+    plan: IntervalPlan,
+    view: Dataset,
+    response: TwoClassResponse | NumberResponse,
+    curator: Curator,
+    shares: Shares,
+) -> ActiveSet:
+    """The features, their Gram matrix, and weights after a step for every choice."""
+    moments, inner = Moments(curator), plan.pursuit
+    rounds = inner.rounds(response.n_records, response.curvature, moments.deviation(1.0, 1.0))
+    shapes = Shapes.straight(view.n_features)
+    gram = inner.gram_budget(moments, shares.gram, rounds, shapes, response.n_records)
+    active = ActiveSet(view, response, moments, gram, shapes, plan.size, FLOOR)
+    chooser = Chooser(inner, curator, 0.0, 0.0, view.n_features)
+    middle = shares.middle / len(rounds)
+    centering = CENTERING if response.centered and not plan.takes_all else 0.0
+    for count in rounds:
+        active.add(chooser.choose(active, count, middle * centering))
+        if not plan.takes_all:
+            active.step(middle, shares.middle, centering)
+    return active
+
+
+@dataclass(frozen=True, eq=False)
+class Estimated:
+    """Weights in whitened coordinates, and what their covariance is made of."""
+
+    weights: np.ndarray
+    covariance: np.ndarray
+    sampling: np.ndarray
+    weak: np.ndarray
+    last: np.ndarray
+    """The last step ..."""
+    noise: np.ndarray
+    """... and the covariance of what noise made of it."""
+
+
+def estimate(records: Derived, start: Started, moments: Moments, shares: Shares) -> Estimated:
+    """Release Hessian, squares and scores at the start, and step from there.
+
+    Parameters
+    ----------
+    records : Derived
+        Of `Whitened`. Private.
+    start : Started
+        Released.
+    moments : Moments
+    shares : Shares
+    """
+    at, far, clip = start.at, start.at.reach, start.at.clip
+    score, hessian, spread = records.total(Sums(at))  # private
+    largest = at.loss.curvature_bound * far**2
+    curvature = Curvature.of(
+        released(hessian, largest, moments, shares.hessian),
+        released(spread, (clip * far) ** 2, moments, shares.spread),
+        start.hessian,
+    )
+    share = shares.score / N_SCORES
+    steps = OneStep(curvature, moments.deviation(far * clip, share), start.precision)
+    for i in range(N_SCORES):
+        score = score if i == 0 else records.total(Score(at))  # private
+        noisy = moments.release(score, far * clip, share)  # released
+        at = replace(at, weights=steps.move(at.weights, noisy))
+    return Estimated(*steps.settled())
+
+
+def _solution(
+    data: Dataset, view: Dataset, active: ActiveSet, found: Estimated, at: Point
+) -> Solution:
+    """Weights of the features and their covariance, in the coordinates of solutions."""
+    whitening = active.coordinates.whitening
+    last = np.roll(np.arange(len(whitening)), -1)  # the intercept
+    back = whitening[last]
+    weights = np.zeros(data.n_columns)
+    weights[np.append(active.features, data.n_features)] = back @ found.weights
+    covariance, sampling, weak = (
+        back @ part @ back.T for part in (found.covariance, found.sampling, found.weak)
+    )
+    # Where a weight has no best value every step is as long as the one before: the margins of those
+    # whom a feature tells apart from all others move by 1 or more.
+    noise = np.sqrt(np.diag(back @ found.noise @ back.T))
+    moving = 2 * np.abs(back @ found.last) > LONGEST_LAST + 3 * noise
+    moving &= isinstance(at.loss, Logistic)
+    estimand = Estimand(whitening, at.reach, at.clip)
+    uncertainty = Uncertainty(active.features, covariance, sampling, weak, moving, "same", estimand)
+    deviations = np.sqrt(np.maximum(np.diag(covariance)[:-1], 1e-300))
+    order = np.argsort(-np.abs(weights[active.features]) / deviations, kind="stable")
+    nearest = active.nearest((whitening @ found.weights)[:, None], order)
+    path = path_of(active.shapes, active.features, order, nearest, active.first)
+    return Solution(weights, view.bounds, path, uncertainty=uncertainty)

@@ -11,11 +11,8 @@ from sparsedp.solvers.pursuit.columns.cells import Hats, WaveGradient
 from sparsedp.solvers.pursuit.columns.gram import GramBudget
 from sparsedp.solvers.pursuit.columns.shapes import Shapes
 from sparsedp.solvers.pursuit.exact import newton
-<<<<<<< ours
-from sparsedp.solvers.pursuit.inference.coordinates import Coordinates
-=======
 from sparsedp.solvers.pursuit.gradient import Steepness
->>>>>>> theirs
+from sparsedp.solvers.pursuit.inference.coordinates import Coordinates
 from sparsedp.solvers.pursuit.moments import Moments
 from sparsedp.solvers.pursuit.prune import Elimination
 from sparsedp.solvers.pursuit.records import (

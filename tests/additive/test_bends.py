@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from sparsedp import Ledger, PrivateSearchCV, SparseLogisticRegression
-from sparsedp.data.bend import Bend
+from sparsedp.data.bend import Bend, BendTable
 from sparsedp.data.predict import linear_predictor
 from sparsedp.estimators.records import Given
 from sparsedp.fit.coefficients import Coefficients
@@ -46,6 +46,34 @@ def fitted(loss="logistic", n=400, layout="dense", **settings):
 def test_what_is_no_bend_is_refused(knots, heights):
     with pytest.raises(ValueError, match="bend"):
         Bend(0, np.array(knots, dtype=float), np.array(heights, dtype=float))
+
+
+def test_bends_of_several_models_are_those_of_each():
+    """Also in other units, where rounding moves knots together, or all of them."""
+    random = np.random.default_rng(3)
+    knots = np.array([-1, -1e-17, 0.0, 0.5, 1]), np.array([-1, 0.5, 1]), np.array([-1, 0.1, 1])
+    heights = tuple(
+        np.pad(random.normal(size=(4, len(k) - 2, 2)), ((0, 0), (1, 1), (0, 0))) for k in knots
+    )
+    heights[1][2] = 0  # this model has none there
+    table = BendTable((0, 2, 5), knots, heights)
+    center, half_width = np.full(6, 1.0), np.array([2.0, 1, 1, 1, 1, 1e-17])
+    ends = center - half_width, center + half_width
+    changed = table.moved(center, half_width, ends).scaled(3.0)
+    assert len(table) == len(changed) == 4
+    for model, (before, after) in enumerate(zip(table, changed, strict=True)):
+        assert [one.feature for one in before] == ([0, 5] if model == 2 else [0, 2, 5])
+        limits = [(float(ends[0][one.feature]), float(ends[1][one.feature])) for one in before]
+        each = [
+            one.moved(1.0, float(half_width[one.feature]), limit)
+            for one, limit in zip(before, limits, strict=True)
+        ]
+        alone = [one.scaled(3.0) for one in each if one is not None]
+        assert [one.feature for one in after] == [one.feature for one in alone]
+        assert 5 not in [one.feature for one in after]
+        for one, other in zip(after, alone, strict=True):
+            np.testing.assert_array_equal(one.knots, other.knots)
+            np.testing.assert_array_equal(one.heights, other.heights)
 
 
 def test_a_bend_is_linear_between_its_knots_and_zero_beyond():

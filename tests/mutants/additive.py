@@ -31,7 +31,7 @@ MUTANTS = [
         BENDS,
     ),
     Mutant(BEND, "or heights[0].any() or heights[-1].any()", "or heights[0].any()", BENDS),
-    Mutant(BEND, "knots[[0, -1]] = ends", "pass", BENDS),
+    Mutant(BEND, "moved[[0, -1]] = ends", "pass", BENDS),
     # Bends that a step forgets.
     Mutant(PREDICT, "found += bend.at(values[:, column])", "pass", BENDS),
     Mutant(PREDICT, "coef.any(axis=0) | bent(bends, coef.shape[1])", "coef.any(axis=0)", BENDS),

@@ -373,6 +373,18 @@ SHAPED = [
         "products.sums(table)",
         (f"{RELEASES}::test_sums_and_squares_of_a_person_are_within_the_box",),
     ),
+    Mutant(
+        BALL,
+        "each = weighed(np.ones(len(squares)), weights)",
+        "each = np.ones(len(squares))",
+        (f"{RELEASES}::test_sums_and_squares_of_a_person_are_within_the_box",),
+    ),
+    Mutant(
+        BALL,
+        "products.column_sums(weighed(squares, weights))",
+        "products.column_sums(squares)",
+        (f"{RELEASES}::test_sums_and_squares_of_a_person_are_within_the_box",),
+    ),
     Mutant(BALL, "np.clip(means[:-1] / n", "np.clip(sums[:-1] / n", SAME),
     Mutant(BALL, "True), (1 - MEANS_SHARE) * share", "True), share", SPENT),
 ]

@@ -1,6 +1,6 @@
 """What a piecewise linear effect leaves of its chord, and the effect as a whole."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -84,17 +84,77 @@ class Bend:
         Bend or None
             Without inner knots that rounding has moved together; None if none is left.
         """
-        knots = center + half_width * self.knots
-        if ends is not None:
-            knots[[0, -1]] = ends
-        inner = (knots > knots[0]) & (knots < knots[-1])
-        # Rounding keeps the order, so equal knots are neighbors: the first of them stays.
-        apart = np.concatenate([[True], knots[1:] > knots[:-1]])
-        kept = inner & apart
-        if not kept.any():
+        knots, kept = _moved(self.knots, center, half_width, ends)
+        if not kept[1:-1].any():
             return None
-        kept[[0, -1]] = True
         return replace(self, knots=knots[kept], heights=self.heights[kept])
+
+
+def _moved(
+    knots: Array, center: float, half_width: float, ends: tuple[float, float] | None
+) -> tuple[Array, NDArray[np.bool_]]:
+    """Knots in other units, and which of them rounding has left apart from those before."""
+    moved = center + half_width * knots
+    if ends is not None:
+        moved[[0, -1]] = ends
+    inner = (moved > moved[0]) & (moved < moved[-1])
+    # Rounding keeps the order, so equal knots are neighbors: the first of them stays.
+    kept = inner & np.concatenate([[True], moved[1:] > moved[:-1]])
+    kept[[0, -1]] = True
+    return moved, kept
+
+
+@dataclass(frozen=True, eq=False)
+class BendTable:
+    """Bends of several models on the same knots, made when they are asked for.
+
+    Parameters
+    ----------
+    features : tuple of int
+    knots : tuple of ndarray of shape (q,)
+        For every feature, as in `Bend`; the numbers of knots may differ.
+    heights : tuple of ndarray of shape (n_models, q, n_outputs)
+        For every feature. A model in which all of them are zero has no bend there.
+
+    Notes
+    -----
+    *Privacy.* Released, or made of releases alone.
+    """
+
+    features: tuple[int, ...]
+    knots: tuple[Array, ...]
+    heights: tuple[Array, ...]
+
+    def __len__(self) -> int:
+        return len(self.heights[0])
+
+    def __getitem__(self, model: int) -> tuple[Bend, ...]:
+        parts = zip(self.features, self.knots, self.heights, strict=True)
+        return tuple(
+            Bend(j, knots, all_of[model]) for j, knots, all_of in parts if all_of[model].any()
+        )
+
+    def __iter__(self) -> Iterator[tuple[Bend, ...]]:
+        return (self[model] for model in range(len(self)))
+
+    def scaled(self, factor: float) -> "BendTable":
+        """The same bends for margins in other units."""
+        return replace(self, heights=tuple(factor * all_of for all_of in self.heights))
+
+    def moved(self, center: Array, half_width: Array, ends: tuple[Array, Array]) -> "BendTable":
+        """The same bends with knots in other units, which are given for every feature."""
+        knots: list[Array] = []
+        heights: list[Array] = []
+        for j, before, all_of in zip(self.features, self.knots, self.heights, strict=True):
+            limits = float(ends[0][j]), float(ends[1][j])
+            moved, kept = _moved(before, float(center[j]), float(half_width[j]), limits)
+            knots.append(moved[kept])
+            heights.append(all_of[:, kept])
+        return replace(self, knots=tuple(knots), heights=tuple(heights))
+
+
+PathBends = tuple[tuple[Bend, ...], ...] | BendTable
+"""The bends of each of several models."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -88,7 +88,7 @@ def path_of(estimator: Estimator) -> ModelPath:
     """The models with fewer features, at no further charge."""
     check_is_fitted(estimator)
     order, coefs, intercepts, bends = estimator._path
-    return ModelPath(order, coefs, intercepts, estimator, bends)
+    return ModelPath(order, coefs, intercepts, estimator, tuple(bends))
 
 
 def margins_of(estimator: Estimator, X: Features, offset: Weights | None = None) -> np.ndarray:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sparsedp.data.bend import Bend
+from sparsedp.data.bend import Bend, BendTable, PathBends
 from sparsedp.data.bounds import Bounds, UnitMap
 from sparsedp.data.bounds_toml import some_names
 from sparsedp.data.dataset import Dataset
@@ -33,7 +33,7 @@ class Coefficients:
     """Of shape (k, n_outputs)."""
     bends: tuple[Bend, ...] = ()
     """Of features whose effect is not a line; their outer knots are the clip bounds."""
-    path_bends: tuple[tuple[Bend, ...], ...] = ()
+    path_bends: PathBends = ()
     """One tuple per model of the path; an empty one if none has any."""
     inference: Inference | None = None
     """How well the coefficients are known, where the solver says so."""
@@ -61,9 +61,9 @@ class Coefficients:
             path_coefs=factor * self.path_coefs,
             path_intercepts=factor * self.path_intercepts + offset,
             bends=tuple(bend.scaled(factor) for bend in self.bends),
-            path_bends=tuple(
-                tuple(bend.scaled(factor) for bend in bends) for bends in self.path_bends
-            ),
+            path_bends=self.path_bends.scaled(factor)
+            if isinstance(self.path_bends, BendTable)
+            else tuple(tuple(bend.scaled(factor) for bend in some) for some in self.path_bends),
         )
 
     @classmethod
@@ -98,7 +98,9 @@ class Coefficients:
             path_coefs.transpose(0, 2, 1),
             path_intercepts,
             _declared(solution.bends, unit_map, bounds.arrays(d)),
-            tuple(_declared(bends, unit_map, bounds.arrays(d)) for bends in path.bends),
+            path.bends.moved(unit_map.center, unit_map.half_width, bounds.arrays(d))
+            if isinstance(path.bends, BendTable)
+            else tuple(_declared(bends, unit_map, bounds.arrays(d)) for bends in path.bends),
         )
         factor = 1.0
         if interval is not None:

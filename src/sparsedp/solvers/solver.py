@@ -6,7 +6,7 @@ from typing import Protocol, TypeGuard
 
 import numpy as np
 
-from sparsedp.data.bend import Bend
+from sparsedp.data.bend import Bend, PathBends
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Loss
@@ -40,14 +40,14 @@ class SolutionPath:
         ``weights[i, : i + 1]`` are the weights of the features ``order[: i + 1]``, the rest zero.
     intercepts : ndarray of shape (k, n_outputs)
         Zero where there is no intercept.
-    bends : tuple of tuple of Bend
+    bends : tuple of tuple of Bend, or BendTable
         Of each model; an empty tuple if none has any.
     """
 
     order: np.ndarray
     weights: np.ndarray
     intercepts: np.ndarray
-    bends: tuple[tuple[Bend, ...], ...] = ()
+    bends: PathBends = ()
 
     @classmethod
     def by_weight(

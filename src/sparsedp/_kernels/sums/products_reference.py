@@ -36,7 +36,10 @@ def csr_times(
     out: Array,
 ) -> None:
     """Records by rows, times weights; a row of these is zero but from its begin to its end."""
-    rows = sparse.csr_array((data, indices, indptr), shape=(len(out), len(weights)))
+    # Of some of the rows there are only the pointers.
+    some = slice(int(indptr[0]), int(indptr[-1]))
+    parts = data[some], indices[some], indptr - indptr[0]
+    rows = sparse.csr_array(parts, shape=(len(out), len(weights)))
     out[...] = rows @ weights + start
 
 

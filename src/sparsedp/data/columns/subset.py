@@ -23,8 +23,8 @@ MOST_CANCELED = 2.0**10
 MOST_TURNED = 16
 """A matrix whose coordinates were turned is off by this times its size, in roundings, at most."""
 
-ENTRIES_AT_ONCE = 2**17
-"""Of dense copies: few enough to stay in the second cache."""
+ENTRIES_AT_ONCE = 2**19
+"""Of dense copies: few enough to stay in a cache."""
 
 SHORTEST = 2.0**-500
 """Far more than what squares that vanish can take from a length, and far less than any that counts.
@@ -172,17 +172,21 @@ class ColumnSubset:
         """
         storage = self.storage if isinstance(self.storage, np.ndarray) else self.storage.tocsr()
         step = max(1, ENTRIES_AT_ONCE // (1 + self.width))
-        first = np.zeros(1 + self.width)
-        first[0] = 1.0
-        basis = None if self.basis is None else np.pad(self.basis, ((0, 0), (1, 0)))
+        for values, part in self._written(storage, step):
+            yield values, None if self.weights is None else self.weights[part]
+
+    def _written(self, storage: Storage, step: int) -> Iterator[tuple[Array, slice]]:
+        if self.basis is not None and not isinstance(storage, np.ndarray):
+            first = np.zeros(1 + self.width)
+            first[0] = 1.0
+            basis = np.pad(self.basis, ((0, 0), (1, 0)))
+            yield from products.times_in_parts(storage, basis, first, step)
+            return
         for start in range(0, storage.shape[0], step):
             part = slice(start, start + step)
-            if basis is None:
-                values = index.dense(storage[part], 0, self.shift, self.scale, 1)
-                values[:, 0] = 1.0
-            else:
-                values = products.times(storage[part], basis, first)
-            yield values, None if self.weights is None else self.weights[part]
+            values = index.dense(storage[part], 0, self.shift, self.scale, 1)
+            values[:, 0] = 1.0
+            yield values, part
 
     def gram(self, n_old: int) -> Array:
         """Products of the columns from ``n_old`` on with all columns, summed over records."""

@@ -90,8 +90,11 @@ class CenteredMatrix:
 
     def columns(self, features: NDArray[np.intp], lower: ArrayLike, upper: ArrayLike) -> Array:
         """A dense copy of the columns of some features, clipped to their limits."""
-        found = self.storage[:, features]
-        values = found if isinstance(found, np.ndarray) else found.toarray()
+        if isinstance(self.storage, np.ndarray) and _in_a_row(features):
+            values = self.storage[:, features[0] : features[-1] + 1].copy()
+        else:
+            found = self.storage[:, features]
+            values = found if isinstance(found, np.ndarray) else found.toarray()
         if self.shift is not None:
             values -= self.shift[features]
         if self.scale is not None:
@@ -115,3 +118,8 @@ class CenteredMatrix:
         moved = np.asarray(center, dtype=np.float64)
         moved = moved if self.scale is None else moved * self.scale
         return moved if self.shift is None else self.shift + moved
+
+
+def _in_a_row(features: NDArray[np.intp]) -> bool:
+    """Whether they follow one another: a slice of them is read faster."""
+    return len(features) > 0 and bool((np.diff(features) == 1).all())

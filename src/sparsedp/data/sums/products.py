@@ -64,6 +64,20 @@ def most_records(n_features: int, row_norm: float | None) -> int:
     return min(MOST_RECORDS, int(math.sqrt(MOST_SPREAD / spread)))
 
 
+def times_in_parts(
+    storage: Sparse, weights: Array, start: Array, step: int
+) -> Iterator[tuple[Array, slice]]:
+    """Multiply records stored by rows by weights (d, K) as `times` does, so many at a time."""
+    indptr, indices, data = arrays(storage)
+    n, (begins, ends) = storage.shape[0], _ends(weights)
+    for first in range(0, n, step):
+        part = slice(first, min(first + step, n))
+        out = np.empty((part.stop - first, weights.shape[1]))
+        pointers = indptr[first : part.stop + 1]
+        kernel.csr_times(pointers, indices, data, weights, begins, ends, start, out)
+        yield out, part
+
+
 def times(storage: Storage, weights: ArrayLike, start: ArrayLike = 0.0) -> Array:
     """Multiply records (n, d) by weights (d,) or (d, K), and add ``start`` to every row."""
     weights = np.asarray(weights, dtype=np.float64)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sparsedp.data.bend import Bend
+from sparsedp.data.bend import Bend, BendTable, PathBends
 from sparsedp.solvers.pursuit.columns.shapes import Shapes
 from sparsedp.solvers.solver import SolutionPath
 
@@ -19,21 +19,32 @@ def straightened(
     weights : ndarray of shape (columns, n_outputs)
         Of the columns of these features, one after another.
     """
+    slopes, constants, bends = _all_straightened(shapes, features, weights[None])
+    return slopes[0], constants[0], bends[0] if bends else ()
+
+
+def _all_straightened(
+    shapes: Shapes, features: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, PathBends]:
+    """The same for several models, (models, columns, n_outputs)."""
     sizes = shapes.sizes(features)
     starts = np.cumsum(sizes) - sizes
-    slopes, constant, bends = weights[starts], np.zeros(weights.shape[1]), []
-    for i in np.flatnonzero(shapes.bends[features]):
+    slopes, constants = weights[:, starts], np.zeros((len(weights), weights.shape[2]))
+    bent = np.flatnonzero(shapes.bends[features])
+    rests = []
+    for i in bent:
         feature = features[i]
-        heights = shapes.columns(feature) @ weights[starts[i] : starts[i] + sizes[i]]
-        slopes[i] = (heights[-1] - heights[0]) / 2
-        middle = (heights[-1] + heights[0]) / 2
-        constant += middle
-        knots = shapes.knots[feature]
-        rest = heights - middle - knots[:, None] * slopes[i]
-        rest[[0, -1]] = 0
-        if rest.any():
-            bends.append(Bend(int(feature), knots, rest))
-    return slopes, constant, tuple(bends)
+        heights = shapes.columns(feature) @ weights[:, starts[i] : starts[i] + sizes[i]]
+        slopes[:, i] = (heights[:, -1] - heights[:, 0]) / 2
+        middle = (heights[:, -1] + heights[:, 0]) / 2
+        constants += middle
+        lines = shapes.knots[feature][:, None] * slopes[:, None, i]
+        rests.append(heights - middle[:, None] - lines)
+        rests[-1][:, [0, -1]] = 0
+    if not rests:
+        return slopes, constants, ((),) * len(weights)
+    knots = tuple(shapes.knots[features[i]] for i in bent)
+    return slopes, constants, BendTable(tuple(map(int, features[bent])), knots, tuple(rests))
 
 
 def path_of(
@@ -52,12 +63,6 @@ def path_of(
     first : int
         1 with an intercept, else 0.
     """
-    k, _, n_outputs = nearest.shape
-    entered, intercepts = np.zeros((k, k, n_outputs)), nearest[:, :first].sum(axis=1)
-    bends = []
-    for i, weights in enumerate(nearest):
-        slopes, constant, some = straightened(shapes, features, weights[first:])
-        entered[i] = slopes[order]
-        intercepts[i] += constant
-        bends.append(some)
-    return SolutionPath(features[order], entered, intercepts, tuple(bends))
+    slopes, constants, bends = _all_straightened(shapes, features, nearest[:, first:])
+    intercepts = nearest[:, :first].sum(axis=1) + constants
+    return SolutionPath(features[order], slopes[:, order], intercepts, bends)

@@ -11,6 +11,8 @@ import numpy as np
 EVIDENCE = 1.0
 """A feature stays if it changes margins by more than this times what noise alone does."""
 
+COMPACT = 0.75
+"""Columns that were left out are carried along until no more than this part is left."""
 
 FEWEST_KEPT = 16
 """So many stay without evidence: where noise is loud, many weak features rank records better than
@@ -48,7 +50,7 @@ class Elimination:
             Columns of each feature, one after another.
         """
         inverse, left = np.linalg.inv(metric), weights.copy()
-        change = np.empty_like(inverse)
+        change, n_left = np.empty_like(inverse), len(inverse)
         starts = np.cumsum(sizes) - sizes
         # Those with the same number of columns are looked at together.
         waiting = [np.flatnonzero(sizes == size) for size in np.unique(sizes)]
@@ -70,6 +72,14 @@ class Elimination:
                 factor = np.linalg.solve(inverse[gone, gone], rows).T
             left -= factor @ left[gone]
             inverse -= np.matmul(factor, rows, out=change)
+            n_left -= sizes[feature]
+            if 0 < n_left <= COMPACT * len(inverse):
+                rest = np.sort(np.concatenate(waiting))
+                ends = np.cumsum(sizes[rest])
+                moved = np.repeat(starts[rest] - (ends - sizes[rest]), sizes[rest])
+                columns = moved + np.arange(n_left)
+                inverse, left = inverse[np.ix_(columns, columns)], left[columns]
+                change, starts[rest] = np.empty_like(inverse), ends - sizes[rest]
         positions = np.array(order[::-1], dtype=np.intp)
         return cls(positions, np.array(costs[::-1]), sizes[positions])
 

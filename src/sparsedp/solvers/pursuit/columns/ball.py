@@ -46,6 +46,8 @@ class Sums:
 
     def __call__(self, columns: ColumnSubset) -> np.ndarray:
         """The sum of squares last, times the weight."""
+        if columns.basis is None:
+            return self._straight(columns)
         width = columns.width
         total = products.sums(np.zeros((0, 1 + width)))
         for table, weights in columns.dense():
@@ -54,6 +56,18 @@ class Sums:
             table[:, 0] = self.weight * np.minimum(squares, self.most)
             total = total.plus(products.sums(weighed(table, weights)))
         return np.roll(total.rounded(), -1)
+
+    def _straight(self, columns: ColumnSubset) -> np.ndarray:
+        """Columns that are stored as they are need not be written down."""
+        storage, weights = columns.storage, columns.weights
+        squares = norms.row_squares(storage, 1 / columns.scale, columns.shift)
+        squares = self.weight * np.minimum(squares, self.most)
+        each = weighed(np.ones(len(squares)), weights)
+        sums = products.weighted_sums(
+            storage, each, columns.shift, most_together=columns.most_together
+        )
+        total = products.column_sums(weighed(squares, weights))
+        return np.append(sums.rounded() / columns.scale, total)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@
 # make utility DATA=DIR   benchmarks/utility.md from the data sets in DIR, in about ten minutes
 # make rivals DATA=DIR   benchmarks/rivals.md: other private models at equal budgets, in a day (RUNS=1 for a first look in half an hour)
 # make plan-law DATA=DIR   the law by which plans foretell quality, from fits of the defaults, in about an hour: after every change of these
+# make default-fit DATA=DIR REFERENCE=TREE   how long a default fit takes against another checkout, in five minutes
 # make bench [DATA=DIR]   benchmarks/results.md: speed and memory against others, in a quarter of an hour
 PYTHON ?= python3
 BIN := .venv/bin
@@ -19,7 +20,7 @@ JOBS ?= 2
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test check unit mutants laws sanitize fuzz-kernel kills interrupts fuzz fuzz-files install docs utility rivals plan-law bench clean
+.PHONY: demo test check unit mutants laws sanitize fuzz-kernel kills interrupts fuzz fuzz-files install docs utility rivals plan-law default-fit bench clean
 
 install: .venv/.installed
 .venv/.installed: pyproject.toml setup.py constraints.txt $(KERNELS)
@@ -109,6 +110,10 @@ plan-law: install
 	rm -f $(LAW)/fits.jsonl $(LAW)/decoys.jsonl
 	PYTHONPATH=. $(BIN)/python -m benchmarks.planning.bank --data "$(DATA)" --out $(LAW)
 	PYTHONPATH=. $(BIN)/python -m benchmarks.planning.fit_law --bank $(LAW) --out src/sparsedp/planning/law.json --page benchmarks/planning/results.md
+
+default-fit: install
+	test -n "$(DATA)" -a -n "$(REFERENCE)" || { echo "say where data sets and the other tree are: make default-fit DATA=DIR REFERENCE=TREE"; exit 2; }
+	$(BIN)/python benchmarks/default_fit.py --data "$(DATA)" --reference "$(REFERENCE)"
 
 bench: install
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt celer skglm

@@ -130,6 +130,10 @@ class Records:
         Every block is read once to be checked, before anything is charged.
         """
         bounds = (self.bounds or settings.bounds).aligned(self.n_features, self.names)
+        coins = None if settings.holdout is None else settings.holdout.coins()
+        if coins is not None and self.blocks is not None:
+            raise ValueError("coins that persist (Holdout with a key) are for records in memory")
+        held = None if coins is None else coins.held(self.groups, settings.invalid)
         if self.blocks is None:
             data = Dataset.clip(
                 self.X,
@@ -160,7 +164,7 @@ class Records:
             data.close()
             raise ValueError("sample_weight is zero for all rows: there is nothing to fit.")
         # Records in blocks answer all that solvers ask of a dataset.
-        return Problem(cast(Dataset, data), loss, target)
+        return Problem(cast(Dataset, data), loss, target, held)
 
 
 def _checked(estimator: Estimator, X: Features, y: Targets) -> tuple[Features, Targets]:

@@ -9,7 +9,8 @@ import numpy as np
 from sparsedp.fit.charge import charge, finish, model_by
 from sparsedp.fit.coefficients import Coefficients
 from sparsedp.fit.parts.beside import Beside, divided
-from sparsedp.fit.parts.coins import parts_by_coins
+from sparsedp.fit.parts.coins import held_out
+from sparsedp.fit.parts.sides import charge_sides
 from sparsedp.fit.plan import Plan, planned, warn_about_noise
 from sparsedp.fit.problem import Problem
 from sparsedp.fit.progress import Progress
@@ -93,8 +94,7 @@ def _private_fit(
 ) -> tuple[Coefficients, PrivacyRecord, np.ndarray | None]:
     data, stream, held = problem.data, settings.stream(), problem.data
     if other is not None and settings.holdout is not None:
-        share = settings.holdout.share
-        kept, held = parts_by_coins(data, (1 - share, share), stream)
+        kept, held = held_out(data, settings.holdout, problem.held, stream)
         problem = replace(problem, data=kept)
     plan = planned(settings, problem)  # raises if anything is impossible
     if math.isinf(settings.epsilon):
@@ -110,8 +110,11 @@ def _private_fit(
     if public.n_records is not None:  # of all parts: nobody is told how many are in which
         public = replace(public, n_records=data.n_persons)
     warn_about_noise(public, budget, record)  # raises where users make errors of warnings
-    # Raises if the ledger has not enough left.
-    record = charge(settings.ledger, record, data, what=model_by(record))
+    # Raises if a ledger has not enough left.
+    if settings.holdout is None or settings.holdout.ledger is None:
+        record = charge(settings.ledger, record, data, what=model_by(record))
+    else:
+        record = charge_sides(settings.ledger, settings.holdout, record, data)
 
     progress = Progress(budget.charges.n_releases, settings.verbose)
     data.watched(progress.reading)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Loss
@@ -59,6 +60,8 @@ class Problem:
     data: Dataset
     loss: Loss
     target: Target
+    held: NDArray[np.bool_] | None = None
+    """Whether each row's person is held out by a coin that persists. Private."""
 
     @property
     def shift(self) -> np.ndarray | float:

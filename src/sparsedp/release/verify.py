@@ -20,6 +20,7 @@ from sparsedp.evaluation.holdout import TEST
 from sparsedp.losses import Poisson, from_record
 from sparsedp.privacy.events import listed_in, parts_of
 from sparsedp.privacy.ledger import Ledger, LedgerError, Receipt
+from sparsedp.privacy.ledger.sides import side_of
 from sparsedp.privacy.public import PublicFacts
 from sparsedp.privacy.schedule import PublishedSchedule
 from sparsedp.privacy.verdict import ROUNDING, Verdict, contradicted, made_by_0_1
@@ -267,7 +268,9 @@ def _against_ledger(
         found.append("The ledger was charged for another unit of protection than the file states.")
     if charge.seeded is not None and charge.seeded != record["seeded"]:
         found.append("File and ledger differ in whether the noise came from a seed.")
-    if _plain(charge.events) != _plain(record["events"]):
+    one_side = side_of(charge.what) is not None
+    listed = listed_in(record["events"], "fit") if one_side else record["events"]
+    if _plain(charge.events) != _plain(listed):
         found.append("The ledger lists other releases than the file.")
     models = ledger.models().get(receipt.line, set())
     if models and fingerprint not in models:

@@ -58,6 +58,8 @@ class Given(TypedDict):
     allow_unmatched: bool
     invalid: "Invalid"
     holdout: float | None
+    holdout_key: Path | None
+    evaluation_ledger: Path | None
     ledger: Path | None
     ledger_epsilon: float | None
     ledger_delta: float | None

@@ -4,9 +4,31 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparsedp.data.dataset import Dataset
+from sparsedp.fit.parts.holdout import Holdout
 from sparsedp.mechanisms import KeyStream
+
+
+def held_out(
+    data: Dataset, holdout: Holdout, held: NDArray[np.bool_] | None, stream: KeyStream
+) -> tuple[Dataset, Dataset]:
+    """Those who are fitted to and those who are held out, by new coins or by ``held``.
+
+    Parameters
+    ----------
+    data : Dataset
+        Private.
+    holdout : Holdout
+    held : ndarray of bool, optional
+        Where coins persist, whether each row's person is held out.
+    stream : KeyStream
+    """
+    if held is not None:
+        return data.rows(~held), data.rows(held)
+    kept, other = parts_by_coins(data, (1 - holdout.share, holdout.share), stream)
+    return kept, other
 
 
 def parts_by_coins(

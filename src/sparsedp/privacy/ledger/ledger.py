@@ -27,6 +27,7 @@ from sparsedp.privacy.ledger.refusals import (
     overspent,
 )
 from sparsedp.privacy.ledger.rules import Rule, UnionRule
+from sparsedp.privacy.ledger.sides import check_side
 from sparsedp.privacy.ledger.state import WEIGHTS, State, first_line, plain
 from sparsedp.privacy.ledger.store import Store, append, note_fingerprint
 from sparsedp.privacy.ledger.sums import text_of
@@ -170,6 +171,7 @@ class Ledger:
             state = State.of(self.path, self._store.lines(db), seen)
             check_same(state, self._id)
             check_kind(state, neighbors, unit)
+            check_side(state, details["what"])
             if math.isinf(epsilon):
                 raise overspent(state, epsilon, delta)
             cost = text_of(epsilon), text_of(delta)

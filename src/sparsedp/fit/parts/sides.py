@@ -1,0 +1,45 @@
+"""Two ledgers, one for each side of coins that persist."""
+
+from dataclasses import replace
+
+from sparsedp.data.dataset import Dataset
+from sparsedp.fit.charge import charge, model_by
+from sparsedp.fit.parts.beside import FIT
+from sparsedp.fit.parts.holdout import Holdout
+from sparsedp.privacy import Ledger, PrivacyRecord
+from sparsedp.privacy.events import listed_in, parts_of
+from sparsedp.privacy.ledger.sides import on_side
+
+
+def charge_sides(
+    ledger: Ledger | None, holdout: Holdout, record: PrivacyRecord, data: Dataset
+) -> PrivacyRecord:
+    """Charge the model to the ledger of those who are fitted to, the scores to that of the others.
+
+    Parameters
+    ----------
+    ledger : Ledger or None
+        Of those who are fitted to.
+    holdout : Holdout
+        With a key and the ledger of those who are held out.
+    record : PrivacyRecord
+        Of both.
+    data : Dataset
+        Private; for fingerprints.
+
+    Notes
+    -----
+    *Privacy.* Both before any noise; the scores first, as they have no delta. Each line names its
+    side and its key, and a ledger with such a line takes no other (`privacy/ledger/sides.py`):
+    whoever is on one side is then paid for by one ledger alone.
+    """
+    key = holdout.coins()
+    assert key is not None
+    (other,) = (name for name in parts_of(record.events) if name != FIT)
+    alone = replace(record, delta=0.0, events=tuple(listed_in(record.events, other)))
+    what = model_by(record)
+    scored = on_side(f"scores of a {what}", other, key.name)
+    charge(holdout.ledger, replace(alone, proven_epsilon=record.epsilon), data, what=scored)
+    fitted = replace(record, events=tuple(listed_in(record.events, FIT)))
+    charged = charge(ledger, fitted, data, what=on_side(what, FIT, key.name))
+    return replace(record, ledger=charged.ledger)

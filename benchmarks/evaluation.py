@@ -1,6 +1,7 @@
 """Do the intervals of private scores cover? Drawn from real data sets, for every kind of target.
 
-    python benchmarks/evaluation.py --data DIR [--draws 1000] [--sets adult,california] [--neighbors replace_one]
+    python benchmarks/evaluation.py --data DIR [--draws 1000] [--sets adult,california]
+        [--neighbors replace_one] [--seed 0]
 
 DIR holds the data sets and their load.py. A model without privacy is fitted to half of a set; the
 other half is the population. Each draw takes n records of it, with replacement, and evaluates

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         SparsePoissonRegressor,
     )
     from sparsedp.estimators.border import Features, Targets
+    from sparsedp.fit.parts import Holdout
     from sparsedp.privacy import Ledger
     from sparsedp.release import PublishedModel
 
@@ -87,6 +88,16 @@ if TYPE_CHECKING:
     type=float,
     metavar="SHARE",
     help="Hold so many of the persons out, by secret coins, for private scores at no further cost.",
+)
+@click.option(
+    "--holdout-key",
+    type=anywhere,
+    help="A secret file, made if it is not there: the same persons are held out of every fit.",
+)
+@click.option(
+    "--evaluation-ledger",
+    type=anywhere,
+    help="With --holdout-key: the budget of those who are held out, which scores are charged to.",
 )
 @click.option("--ledger", type=anywhere, help="The budget that this fit is charged to.")
 @click.option("--ledger-epsilon", type=float, help="Budget of a new ledger.")
@@ -301,9 +312,22 @@ def _estimator(
         neighbors=given["neighbors"],
         fit_intercept=given["intercept"],
         invalid=given["invalid"],
-        holdout=given["holdout"],
+        holdout=_holdout(given),
         random_state=given["seed"],
     )
+
+
+def _holdout(given: Given) -> "Holdout | None":
+    """Who is held out, and whose budget pays for the scores."""
+    from sparsedp.cli.private_scores import opened
+    from sparsedp.fit.parts import Holdout
+
+    share, key, ledger = given["holdout"], given["holdout_key"], given["evaluation_ledger"]
+    if share is None:
+        if key is not None or ledger is not None:
+            raise ValueError("--holdout-key and --evaluation-ledger need --holdout SHARE")
+        return None
+    return Holdout(share=share, key=key, ledger=opened(ledger))
 
 
 def _monotone(given: Sequence[str]) -> dict[str, str] | None:

@@ -47,9 +47,9 @@ def scored_fit(
         return *private_fit(settings, problem), None
     classes = problem.target.classes
     scores = HeldOutScores(design_of(classes, problem.target.bounds))
-    released, record, table = divided_fit(settings, problem, scores)
+    released, record, (table, paid) = divided_fit(settings, problem, scores)
     method = "predict" if classes is None else "decision_function"  # as `evaluate` asks our models
-    return released, record, scored(scores.design, method, table, of_scores(record), classes)
+    return released, record, scored(scores.design, method, table, of_scores(paid), classes)
 
 
 def design_of(classes: tuple[object, ...] | None, limits: tuple[float, float] | None) -> Design:

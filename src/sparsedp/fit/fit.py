@@ -22,6 +22,9 @@ from sparsedp.mechanisms import KeyStream
 from sparsedp.privacy import Budget, PrivacyRecord
 from sparsedp.solvers import Solution
 
+Released = tuple[np.ndarray, PrivacyRecord]
+"""What was released about those who were held out, and the record with the receipt of that."""
+
 
 def private_fit(settings: Settings, problem: Problem) -> tuple[Coefficients, PrivacyRecord]:
     """Plan, charge, solve and write the record; then let go of the records.
@@ -43,7 +46,7 @@ def private_fit(settings: Settings, problem: Problem) -> tuple[Coefficients, Pri
 
 def divided_fit(
     settings: Settings, problem: Problem, beside: Beside
-) -> tuple[Coefficients, PrivacyRecord, np.ndarray]:
+) -> tuple[Coefficients, PrivacyRecord, Released]:
     """The same on a part of the persons, and a release about all others; see `private_fit`.
 
     Parameters
@@ -54,6 +57,10 @@ def divided_fit(
         Private: the records of both parts.
     beside : Beside
         What is released about those who are held out, once there is a model.
+
+    Returns
+    -------
+    (Coefficients, PrivacyRecord, Released)
 
     Notes
     -----
@@ -91,7 +98,7 @@ class _Other:
 
 def _private_fit(
     settings: Settings, problem: Problem, other: _Other | None
-) -> tuple[Coefficients, PrivacyRecord, np.ndarray | None]:
+) -> tuple[Coefficients, PrivacyRecord, Released | None]:
     data, stream, held = problem.data, settings.stream(), problem.data
     if other is not None and settings.holdout is not None:
         kept, held = held_out(data, settings.holdout, problem.held, stream)
@@ -112,9 +119,9 @@ def _private_fit(
     warn_about_noise(public, budget, record)  # raises where users make errors of warnings
     # Raises if a ledger has not enough left.
     if settings.holdout is None or settings.holdout.ledger is None:
-        record = charge(settings.ledger, record, data, what=model_by(record))
+        record = paid = charge(settings.ledger, record, data, what=model_by(record))
     else:
-        record = charge_sides(settings.ledger, settings.holdout, record, data)
+        record, paid = charge_sides(settings.ledger, settings.holdout, record, data)
 
     progress = Progress(budget.charges.n_releases, settings.verbose)
     data.watched(progress.reading)
@@ -127,9 +134,12 @@ def _private_fit(
 
     solution, found = after_charge(noisy)
     finish(settings.ledger, record, solution.weights)
+    if found is not None and settings.holdout is not None and paid is not record:
+        finish(settings.holdout.ledger, paid, found)
     released = Coefficients.of(solution, problem, settings.confidence)
     notes = (*solution.notes, *released.clipped(problem.data), *record.notes)
-    return released, replace(record, notes=notes), found
+    record = replace(record, notes=notes)
+    return released, record, None if found is None else (found, replace(record, ledger=paid.ledger))
 
 
 def _exact_fit(

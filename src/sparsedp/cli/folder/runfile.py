@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from sparsedp.data.schema import Schema
 
 NAMES = ("data", "ledger")
-NOT_REPEATED = {"config", "output", "force", "resume", "as_json", "check", "quiet", "yes", *NAMES}
+SECRET = ("holdout_key", "evaluation_ledger")
+ONCE = ("config", "output", "force", "resume", "as_json", "check", "quiet", "yes")
+NOT_REPEATED = {*ONCE, *SECRET, *NAMES}
 IN_TABLES = {"schema", "target", "classes", "target_bounds", "drop", "person", "unit"}
 
 

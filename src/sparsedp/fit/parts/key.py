@@ -38,8 +38,9 @@ class CoinKey:
         key = cls._read(path)
         if key.share != share:
             raise ValueError(
-                f"the key {path} was made for holdout={key.share:g}: with another share some persons "
-                "would change sides, and be on both. Take that share, or another key with new ledgers"
+                f"the key {path} was made for holdout={key.share:g}: with another share some "
+                "persons would change sides, and be on both. Take that share, or another key with "
+                "new ledgers"
             )
         return key
 

@@ -9,11 +9,12 @@ from sparsedp.fit.parts.holdout import Holdout
 from sparsedp.privacy import Ledger, PrivacyRecord
 from sparsedp.privacy.events import listed_in, parts_of
 from sparsedp.privacy.ledger.sides import on_side
+from sparsedp.privacy.plain import Parsed
 
 
 def charge_sides(
     ledger: Ledger | None, holdout: Holdout, record: PrivacyRecord, data: Dataset
-) -> PrivacyRecord:
+) -> tuple[PrivacyRecord, PrivacyRecord]:
     """Charge the model to the ledger of those who are fitted to, the scores to that of the others.
 
     Parameters
@@ -27,6 +28,11 @@ def charge_sides(
     data : Dataset
         Private; for fingerprints.
 
+    Returns
+    -------
+    (PrivacyRecord, PrivacyRecord)
+        The record with the receipt of the model, and with that of the scores.
+
     Notes
     -----
     *Privacy.* Both before any noise; the scores first, as they have no delta. Each line names its
@@ -36,10 +42,15 @@ def charge_sides(
     key = holdout.coins()
     assert key is not None
     (other,) = (name for name in parts_of(record.events) if name != FIT)
-    alone = replace(record, delta=0.0, events=tuple(listed_in(record.events, other)))
+    alone = replace(record, delta=0.0, events=_listed(record, other))
     what = model_by(record)
     scored = on_side(f"scores of a {what}", other, key.name)
-    charge(holdout.ledger, replace(alone, proven_epsilon=record.epsilon), data, what=scored)
-    fitted = replace(record, events=tuple(listed_in(record.events, FIT)))
+    alone = replace(alone, proven_epsilon=record.epsilon)
+    paid = charge(holdout.ledger, alone, data, what=scored)
+    fitted = replace(record, events=_listed(record, FIT))
     charged = charge(ledger, fitted, data, what=on_side(what, FIT, key.name))
-    return replace(record, ledger=charged.ledger)
+    return replace(record, ledger=charged.ledger), replace(record, ledger=paid.ledger)
+
+
+def _listed(record: PrivacyRecord, part: str) -> tuple[Parsed, ...]:
+    return tuple(dict(event) for event in listed_in(record.events, part))

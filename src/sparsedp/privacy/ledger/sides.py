@@ -25,11 +25,13 @@ def side_of(what: str) -> tuple[str, str] | None:
 
 
 def check_side(state: State, what: str) -> None:
-    """Raise unless all charges so far are of the side that this one is of."""
-    asked = side_of(what)
-    if any(side_of(details["what"]) != asked for _, details in state.charges()):
+    """Raise unless the charges so far are of the side that this one is of: all are of one."""
+    charges = (line for line in state.lines if line.kind == "charge")
+    first = next((state.read(line)["what"] for line in charges), what)
+    if side_of(first) != side_of(what):
         raise LedgerError(
-            f"the ledger {state.path} is kept for one side of a holdout, or for everybody: a charge "
-            "for others would be paid by neither side's budget alone. Each side of a key has a "
-            "ledger of its own, and releases about everybody have another; nothing was charged"
+            f"the ledger {state.path} is kept for one side of a holdout, or for everybody: a "
+            "charge for others would be paid by neither side's budget alone. Each side of a key "
+            "has a ledger of its own, and releases about everybody have another; nothing was "
+            "charged"
         )

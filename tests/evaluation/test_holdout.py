@@ -102,6 +102,21 @@ def test_model_and_scores_are_charged_once(task):
         estimator(task, ledger=ledger).fit(*records(task, 300))
 
 
+def test_scores_promise_no_more_than_the_model_they_are_of():
+    # Cells are filled by what the model says: whoever was in the fit shows in the scores as in it.
+    model = estimator("binary").fit(*records("binary", 300))
+    scores = model.evaluation_.privacy
+    assert (scores.epsilon, scores.delta) == (2.0, 1e-6)
+    assert scores.events == model.privacy_.events
+    assert scores.verdict().epsilon == model.privacy_.verdict().epsilon
+    assert "(2, 1e-06)" in repr(model.evaluation_)
+    calibration = FrankWolfe(n_steps=3, calibration="published")
+    loose = estimator("binary", solver=calibration, neighbors="replace_one")
+    with pytest.warns(match="published calibration"):
+        loose.fit(*records("binary", 300))
+    assert loose.evaluation_.privacy.verdict().epsilon == loose.privacy_.verdict().epsilon
+
+
 @pytest.mark.parametrize("task", TASKS)
 def test_scores_are_those_of_evaluate_on_the_same_persons(task, monkeypatch):
     X, y = records(task, 4000, seed=3)

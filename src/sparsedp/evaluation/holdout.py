@@ -15,7 +15,7 @@ from sparsedp.evaluation.binary import EDGES, Binary
 from sparsedp.evaluation.design import Design
 from sparsedp.evaluation.multiclass import Multiclass
 from sparsedp.evaluation.predictions import MARGIN, probabilities_of
-from sparsedp.evaluation.record import HELD_OUT
+from sparsedp.evaluation.record import HELD_OUT, TEST
 from sparsedp.evaluation.regression import Regression
 from sparsedp.evaluation.result import Evaluation, scored
 from sparsedp.fit.coefficients import Coefficients
@@ -25,11 +25,7 @@ from sparsedp.fit.settings import Settings
 from sparsedp.fit.solve import margins_of
 from sparsedp.mechanisms import Curator
 from sparsedp.privacy import PrivacyRecord, Schedule, Tabulate
-from sparsedp.privacy.events import listed_in
 from sparsedp.solvers import Solution
-
-TEST = "test"
-"""Name of the part that scores."""
 
 
 def scored_fit(
@@ -63,14 +59,11 @@ def design_of(classes: tuple[object, ...] | None, limits: tuple[float, float] | 
 
 
 def of_scores(record: PrivacyRecord) -> PrivacyRecord:
-    """The record of the scores alone: of the same charge, which pays for the model too."""
-    return replace(
-        record,
-        delta=0.0,
-        events=tuple(dict(event) for event in listed_in(record.events, TEST)),
-        solver={"name": "evaluation"},
-        notes=(HELD_OUT, *record.notes),
-    )
+    """The record of the scores: they tell what the model says, so all that it cost is in them.
+
+    Whoever was in the fit is protected by the releases of the fit alone, also from the scores.
+    """
+    return replace(record, solver={"name": "evaluation"}, notes=(HELD_OUT, *record.notes))
 
 
 @dataclass(frozen=True)

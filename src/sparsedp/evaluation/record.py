@@ -16,6 +16,9 @@ ASSUMPTIONS = (
     "choose the model; they are no part of the privacy guarantee.",
 )
 
+TEST = "test"
+"""Name of the part of the persons that scores, where some are held out of a fit."""
+
 HELD_OUT = (
     "By a secret coin of its own everybody was in the fit or in these scores, never in both: the "
     "charge of the model pays for both."

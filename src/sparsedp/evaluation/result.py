@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sparsedp.evaluation.design import Curve, Design
+from sparsedp.evaluation.record import TEST
 from sparsedp.evaluation.score import Score
 from sparsedp.privacy import MOVED, Neighbors, PrivacyRecord
+from sparsedp.privacy.events import listed_in
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -107,8 +109,11 @@ def scored(
     classes: tuple[object, ...] | None,
 ) -> Evaluation:
     """What follows from a released table, without the records."""
-    exact = math.isinf(record.epsilon)
-    variance = 0.0 if exact else noise_variance(record.events[0]["epsilon"], record.neighbors)
+    variance = 0.0
+    if not math.isinf(record.epsilon):
+        # The fit's releases are listed too where the scores are of those who were held out of it.
+        (released,) = listed_in(record.events, TEST)
+        variance = noise_variance(released["epsilon"], record.neighbors)
     found = design.found(table, variance)
     return Evaluation(
         task=design.task,

@@ -172,10 +172,11 @@ def distances(values: list[np.ndarray]) -> dict[str, float]:
     }
 
 
+@pytest.mark.parametrize("n_cells", [4, 32])
 @pytest.mark.parametrize("rows", [1, 4])
-def test_histograms_of_cells_hold_a_person_once_per_feature(rows):
+def test_histograms_of_cells_hold_a_person_once_per_feature(rows, n_cells):
     features = np.array([0, 2, 3, 5])
-    found = distances([CellCounts(features, 32)(p) for p in persons("logistic", rows, 2)])
+    found = distances([CellCounts(features, n_cells)(p) for p in persons("logistic", rows, 2)])
     assert found["add_remove"] == pytest.approx(2.0)
     assert found["replace_one"] == pytest.approx(np.sqrt(8.0))
 
@@ -516,3 +517,19 @@ def test_where_residuals_are_clipped_follows_from_answers_alone():
         again, asked = replayed(random_table("squared", n, 5), public, queries)
         assert whole(again) == whole(solution)
         assert questions(asked) == questions(queries)
+
+
+@pytest.mark.parametrize("neighbors", NEIGHBORS)
+@pytest.mark.parametrize("loss", ["logistic", "multinomial"])
+def test_coarse_histograms_of_loud_noise_are_asked_for_by_answers_alone(loss, neighbors):
+    base = random_table(loss, 300, 1)
+    public = facts(loss, neighbors, 300, N_FEATURES)
+    how = {"epsilon": 2.0, "delta": 1e-3, "seed": 3}
+    solution, queries, _ = recorded(Pursuit(), base.dataset("dense"), LOSSES[loss], public, **how)
+    shapes = {np.shape(query.answer) for query in queries}
+    assert shapes & {(N_FEATURES, n) for n in (4, 8, 16)}
+    assert (N_FEATURES, 32) not in shapes
+    moved = random_table(loss, 300 if neighbors == "replace_one" else 170, 5)
+    again, asked = replayed(moved, public, queries)
+    assert whole(again) == whole(solution)
+    assert questions(asked) == questions(queries)

@@ -22,6 +22,7 @@ TESTS = ("tests/privacy/test_pursuit.py",)
 RELEASES = "tests/additive/test_releases.py"
 BY_PERSON = (f"{RELEASES}::test_no_query_moves_more_than_declared_for_a_person",)
 SAME = (f"{RELEASES}::test_with_the_same_answers_shapes_are_the_same_to_the_last_bit",)
+COARSE = (f"{RELEASES}::test_coarse_histograms_of_loud_noise_are_asked_for_by_answers_alone",)
 SPENT = (f"{RELEASES}::test_what_is_left_of_the_gram_matrix_is_spent_once",)
 BLOCKS = (f"{RELEASES}::test_blocks_of_the_gram_matrix_move_no_further_than_declared",)
 COLUMNS = ("tests/additive/test_hats.py",)
@@ -241,6 +242,13 @@ SHAPED = [
         "Sensitivity(add_remove=math.sqrt(m), replace_one=math.sqrt(2 * m))",
         "Sensitivity(add_remove=math.sqrt(m), replace_one=math.sqrt(m))",
         BY_PERSON,
+    ),
+    Mutant(SHAPES, "_n_cells(deviation / n_records", "_n_cells(deviation / data.n_records", COARSE),
+    Mutant(
+        STEP,
+        "curvature * self._steepness.look(gradient, level, n,",
+        "curvature * self._steepness.look(exact, level, n,",
+        SAME,
     ),
     Mutant(SHAPES, "zip(features, noisy, strict=True)", "zip(features, counts, strict=True)", SAME),
     Mutant(

@@ -9,6 +9,8 @@ from sklearn.base import clone
 
 from sparsedp import Ledger, SparseLinearRegression, SparseLogisticRegression
 from sparsedp.data.bounds import Bounds
+from sparsedp.privacy.verdict import verdict_of
+from sparsedp.solvers import IntervalPursuit
 
 LOWER, UPPER = np.array([-4.0, -8.0, 0.0, -4.0]), np.array([4.0, 8.0, 1.0, 4.0])
 BOUNDS = Bounds(lower=LOWER, upper=UPPER, binary=[2])
@@ -154,6 +156,74 @@ def test_pickles_and_clones():
     with pytest.raises(AttributeError, match="fit with intervals=True"):
         plain.summary()
     assert not hasattr(plain, "intervals_")
+
+
+def wide(n=8000, seed=1):
+    """More features than are all taken by default."""
+    random = np.random.default_rng(seed)
+    X = np.clip(random.normal(size=(n, 40)) / 2.5, -1, 1)
+    margins = X[:, :3] @ [2.0, -1.5, 1.0]
+    return X, (random.random(n) < expit(margins)).astype(int), margins + random.normal(size=n)
+
+
+@pytest.mark.parametrize("holdout", [None, 0.2])
+def test_features_are_chosen_by_some_and_estimated_by_others(holdout):
+    X, labels, _ = wide()
+    ledger = Ledger(epsilon=2.0, delta=1e-5)
+    settings = {"bounds": 1.0, "epsilon": 1.5, "ledger": ledger, "holdout": holdout}
+    fitted = classifier(**settings).fit(X, labels)
+    assert fitted.inference_.table.method == "split"
+    assert (np.count_nonzero(fitted.coef_), len(fitted.inference_.features)) == (10, 10)
+    assert np.isnan(fitted.intervals_[fitted.coef_[0] == 0]).all()
+    (event,) = fitted.privacy_.events
+    if holdout:
+        assert {part["name"]: part["share"] for part in event["parts"]} == {"fit": 0.8, "test": 0.2}
+        (event,) = event["parts"][0]["events"]
+    assert {part["name"]: part["share"] for part in event["parts"]} == {
+        "fit": 0.5,
+        "intervals": 0.5,
+    }
+    # The dearest part is what it costs, counted anew.
+    assert verdict_of(fitted.privacy_.to_dict()).epsilon == pytest.approx(1.5, rel=1e-3)
+    assert ledger.remaining()[0] == pytest.approx(0.5)
+    assert ("evaluation_" in vars(fitted)) is (holdout is not None)
+
+
+def test_every_person_is_in_one_part_with_all_rows(monkeypatch):
+    # The parts that reach the solver: disjoint, and nobody is divided.
+    X, labels, _ = wide(n=600)
+    groups = np.repeat(np.arange(200), 3)
+    seen = []
+    begun, ended = IntervalPursuit.begun, IntervalPursuit.ended
+
+    def watched_begun(self, data, loss, curator):
+        seen.append(data)
+        return begun(self, data, loss, curator)
+
+    def watched_ended(self, start, data, curator):
+        seen.append(data)
+        return ended(self, start, data, curator)
+
+    monkeypatch.setattr(IntervalPursuit, "begun", watched_begun)
+    monkeypatch.setattr(IntervalPursuit, "ended", watched_ended)
+    classifier(bounds=1.0).fit(X, labels, groups=groups)
+    first, second = (set(data.persons.tolist()) for data in seen)
+    assert not first & second
+    assert len(first | second) == 200
+    assert [len(data.persons) for data in seen] == [3 * len(first), 3 * len(second)]
+
+
+def test_whether_persons_are_divided_follows_from_public_numbers():
+    X, labels, _ = wide(n=300)
+    for few, many in ((X[:40], labels[:40]), (X, labels)):
+        assert classifier(bounds=1.0).fit(few, many).inference_.table.method == "split"
+    for rows in (40, 300):
+        one = classifier(bounds=1.0).fit(X[:rows, :30], labels[:rows])
+        assert one.inference_.table.method == "same"
+    asked = classifier(bounds=1.0, intervals="split").fit(X[:, :5], labels)
+    assert asked.inference_.table.method == "split"
+    with pytest.raises(ValueError, match="would make them look better"):
+        classifier(bounds=1.0, intervals="same", n_nonzero=4).fit(X, labels)
 
 
 REFUSED = {

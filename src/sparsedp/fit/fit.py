@@ -8,8 +8,9 @@ import numpy as np
 
 from sparsedp.fit.charge import charge, finish, model_by
 from sparsedp.fit.coefficients import Coefficients
-from sparsedp.fit.parts.beside import Beside, divided
+from sparsedp.fit.parts.beside import Beside, Listing, divided
 from sparsedp.fit.parts.coins import held_out
+from sparsedp.fit.parts.halves import Halves
 from sparsedp.fit.parts.sides import charge_sides
 from sparsedp.fit.plan import Plan, planned, warn_about_noise
 from sparsedp.fit.problem import Problem
@@ -108,8 +109,13 @@ def _private_fit(
         return *_exact_fit(settings, problem, plan), None
     budget = plan.budget(settings.epsilon, settings.delta)
     record = private_record(settings, problem, plan.public, budget, seeded=stream.seeded)
+    halves = Halves.of(settings, problem, plan, budget, stream)
+    listed: Listing = tuple(zip(budget.names, budget.events, strict=True))
+    if halves is not None:
+        listed = (("parts", halves.event),)
+        record = replace(record, events=({"name": "parts", **halves.event.to_dict()},))
     if other is not None and settings.holdout is not None:
-        pair = divided(budget, other.beside, other.budget, settings.holdout.share)
+        pair = divided(listed, other.beside, other.budget, settings.holdout.share)
         proven = max(record.proven_epsilon, settings.epsilon)
         events = ({"name": "holdout", **pair.to_dict()},)
         record = replace(record, proven_epsilon=proven, events=events)
@@ -127,7 +133,10 @@ def _private_fit(
     data.watched(progress.reading)
 
     def noisy() -> tuple[Solution, np.ndarray | None]:  # noise: here only
-        solution = private_solution(plan, budget, problem.data, stream, progress)
+        if halves is not None:
+            solution = halves.solution(stream, progress)
+        else:
+            solution = private_solution(plan, budget, problem.data, stream, progress)
         if other is None:
             return solution, None
         return solution, other.release(plan, replace(problem, data=held), solution, stream)

@@ -16,7 +16,7 @@ from sparsedp.inference.table import is_confidence
 from sparsedp.mechanisms import KeyStream
 from sparsedp.privacy import NEIGHBORS, SHAPES, Ledger, Neighbors, Shapes
 from sparsedp.solvers import BY_NAME, IntervalPursuit, Pursuit, Solver
-from sparsedp.solvers.pursuit.inference.pursuit import Asked
+from sparsedp.solvers.pursuit.inference.plan import Asked
 
 BoundsLike = Bounds | float | tuple[ArrayLike, ArrayLike]
 """Limits of the features, as users write them."""

@@ -197,7 +197,8 @@ def _mentions(described: Mapping[str, object], calibration: str) -> bool:
 def _against_schedule(model: PublishedModel) -> list[str]:
     """Whether the releases are those that this solver asks for, in kind, order and number."""
     record = model.privacy
-    events = listed_in(record["events"], "fit")
+    # Of those who are fitted to, and of those among them who choose features, if there are such.
+    events = listed_in(listed_in(record["events"], "fit"), "fit")
     kinds = [event.get("event") for event in events]
     if record["calibration"] == "none" or kinds == ["RepeatAndSelect"]:
         return []

@@ -7,7 +7,11 @@ import numpy as np
 from sparsedp.fit.problem import Problem
 from sparsedp.mechanisms import Curator
 from sparsedp.privacy import Budget, Parallel, Part, Schedule
+from sparsedp.privacy.kind import Listed
 from sparsedp.solvers import Solution
+
+Listing = tuple[tuple[str, Listed], ...]
+"""Releases with the names of their purposes."""
 
 FIT = "fit"
 """Name of the part that the model is fitted to."""
@@ -31,11 +35,11 @@ class Beside(Protocol):
         ...
 
 
-def divided(budget: Budget, beside: Beside, other: Budget, share: float) -> Parallel:
+def divided(listed: Listing, beside: Beside, other: Budget, share: float) -> Parallel:
     """The event of a fit and of what is released beside it, each about its part of the persons."""
     return Parallel(
         (
-            Part(FIT, 1 - share, tuple(zip(budget.names, budget.events, strict=True))),
+            Part(FIT, 1 - share, listed),
             Part(beside.name, share, tuple(zip(other.names, other.events, strict=True))),
         )
     )

@@ -2,11 +2,15 @@
 
 import math
 from dataclasses import dataclass, fields, replace
+from typing import Literal
 
 from sparsedp.losses import Inferable, Loss
 from sparsedp.privacy import PublicFacts
 from sparsedp.solvers.pursuit.moments import Moments
 from sparsedp.solvers.pursuit.plan import Plan
+
+Asked = Literal["auto", "same", "split"]
+"""Whether the records that choose features also estimate."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,18 +54,31 @@ ALL = Shares(
 )
 """Where all features are taken."""
 
-CHOSEN = Shares(
+SPLIT = Shares(
     counts=0.02,
     bounds=0.06,
-    selection=0.35,
-    gram=0.10,
-    middle=0.08,
-    start=0.06,
-    score=0.23,
-    hessian=0.07,
-    spread=0.03,
+    selection=0.42,
+    gram=0.12,
+    middle=0.12,
+    start=0.26,
+    score=0.0,
+    hessian=0.0,
+    spread=0.0,
 )
-"""Where features are chosen first, by the same records."""
+"""Of those who choose features for others ..."""
+
+OTHERS = Shares(
+    counts=0.0,
+    bounds=0.0,
+    selection=0.0,
+    gram=0.0,
+    middle=0.0,
+    start=0.0,
+    score=0.70,
+    hessian=0.22,
+    spread=0.08,
+)
+"""... and of those who then estimate."""
 
 CENTERING = 0.03
 """Part of a step's share that centers the residuals of a regression before a selection."""
@@ -86,12 +103,15 @@ class IntervalPlan:
     ----------
     pursuit : Plan
         How features are taken or chosen.
+    divides : bool
+        Whether some of the persons choose and start, and the others estimate.
     """
 
     pursuit: Plan
+    divides: bool
 
     @classmethod
-    def of(cls, public: PublicFacts, size: int) -> "IntervalPlan":
+    def of(cls, public: PublicFacts, size: int, records: Asked) -> "IntervalPlan":
         """Plan with the facts that everybody may know; refuses what has not been studied."""
         for refused, why in (
             (
@@ -106,7 +126,14 @@ class IntervalPlan:
         ):
             if refused:
                 raise ValueError(f"intervals are for {why}")
-        return cls(Plan.of(replace(public, shapes="linear"), size))
+        plan = Plan.of(replace(public, shapes="linear"), size)
+        if records == "same" and not plan.takes_all:
+            raise ValueError(
+                "intervals='same' is for models that take all their features: records that chose "
+                "some would make them look better than they are. Take intervals='split', or "
+                f"n_nonzero={public.n_features}"
+            )
+        return cls(plan, divides=records == "split" or not plan.takes_all)
 
     @property
     def size(self) -> int:
@@ -121,7 +148,16 @@ class IntervalPlan:
     @property
     def shares(self) -> Shares:
         """Of the Gaussian request, which does not pay for selections."""
-        return ALL if self.takes_all else CHOSEN.times(1 / (1 - CHOSEN.selection))
+        if not self.divides:
+            return ALL
+        if self.takes_all:
+            return replace(SPLIT, selection=0.0, middle=0.0).times(1 / (1 - self.selection))
+        return SPLIT.times(1 / (1 - SPLIT.selection))
+
+    @property
+    def selection(self) -> float:
+        """Share of the budget that choices, and the steps between them if there are none, leave."""
+        return SPLIT.selection + (SPLIT.middle if self.takes_all else 0.0)
 
 
 def reach(

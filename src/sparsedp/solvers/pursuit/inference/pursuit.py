@@ -4,10 +4,10 @@ Proof, formulas and what was measured: inference.md.
 """
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
+from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.records import Derived
 from sparsedp.losses import Inferable, Logistic, Loss
@@ -20,9 +20,11 @@ from sparsedp.solvers.pursuit.inference.estimate import Curvature, OneStep
 from sparsedp.solvers.pursuit.inference.matrices import released
 from sparsedp.solvers.pursuit.inference.plan import (
     CENTERING,
-    CHOSEN,
     LEAST_REACH,
     MOST_REACH,
+    OTHERS,
+    SPLIT,
+    Asked,
     IntervalPlan,
     Shares,
     reach,
@@ -31,14 +33,12 @@ from sparsedp.solvers.pursuit.inference.records import Point, Score, Sums
 from sparsedp.solvers.pursuit.inference.start import Start, Started
 from sparsedp.solvers.pursuit.model import path_of
 from sparsedp.solvers.pursuit.moments import REQUEST, Moments
+from sparsedp.solvers.pursuit.records import Whiten, Widen, no_features, targets_of
 from sparsedp.solvers.pursuit.step import ActiveSet
 from sparsedp.solvers.pursuit.targets.labels import TwoClassResponse
 from sparsedp.solvers.pursuit.targets.numbers import NumberResponse
 from sparsedp.solvers.solver import Solution, check_positive_integer
-from sparsedp.solvers.uncertainty import Estimand, Uncertainty
-
-Asked = Literal["auto", "same", "split"]
-"""Whether the records that choose features also estimate."""
+from sparsedp.solvers.uncertainty import Estimand, Method, Uncertainty
 
 FLOOR = 2.0
 """Under the eigenvalues of the Gram matrix, over what noise alone makes; as in Pursuit."""
@@ -88,21 +88,36 @@ class IntervalPursuit:
         """None: the guarantee is proven."""
         return ()
 
+    def divides(self, public: PublicFacts) -> bool:
+        """Whether a part of the persons chooses and starts for the others; public."""
+        return self._plan(public).divides
+
     def schedule(self, public: PublicFacts) -> Schedule:
         """The selections, unless all features are taken; everything Gaussian."""
-        plan = self._plan(public)
-        if self.records == "split" or not plan.takes_all:
-            raise ValueError(
-                "intervals are for models that take all their features: leave n_nonzero out with "
-                "30 features or less, or say n_nonzero= the number of features"
-            )
-        if plan.takes_all:
+        if self._plan(public).takes_all:
             return Schedule((Perturb(name=REQUEST),))
-        selections = Select(plan.size, CHOSEN.selection, name="features")
-        return Schedule((selections, Perturb(1 - CHOSEN.selection, name=REQUEST)))
+        selections = Select(self._plan(public).size, SPLIT.selection, name="features")
+        return Schedule((selections, Perturb(1 - SPLIT.selection, name=REQUEST)))
+
+    @property
+    def later(self) -> Schedule:
+        """What is asked of those who estimate, where others chose for them."""
+        return Schedule((Perturb(name=REQUEST),))
 
     def solve(self, data: Dataset, loss: Loss, curator: Curator) -> Solution:
-        """Fix the features and a start, then estimate from there."""
+        """Fix the features and a start, then estimate from there, with the same records.
+
+        Where persons are to be divided that is for exact answers only: see `begun`.
+        """
+        plan = self._plan(curator.public)
+        if plan.divides and not curator.noiseless:
+            raise ValueError("features are chosen by some persons, for others to estimate")
+        start = self.begun(data, loss, curator)
+        shares = OTHERS if plan.divides else start.shares
+        return start.solved(data, start.active.whitened, Moments(curator), shares, "same")
+
+    def begun(self, data: Dataset, loss: Loss, curator: Curator) -> "Begun":
+        """Fix the features, their coordinates and a start: what has to be known to estimate."""
         plan, moments = self._plan(curator.public), Moments(curator)
         shares = plan.shares
         response = _response(loss, data, moments, shares.counts)
@@ -110,25 +125,60 @@ class IntervalPursuit:
         shares = shares.more(unused)
         active = _chosen(plan, view, response, curator, shares)
         shares = shares.more(active.unspent)
-        coordinates, n = active.coordinates, response.n_records
-        size = plan.size + 1
+        coordinates = active.coordinates
         first = Point(
             loss,
             coordinates.unwhitening @ active.weights[:, 0],
             coordinates.norm * (MOST_REACH if curator.noiseless else LEAST_REACH),
             response.scale,
         )
-        steps = Start(coordinates, moments, n)
+        steps = Start(coordinates, moments, response.n_records)
         start = steps.settled(active.whitened, first, shares.start)
-        information = float(np.trace(start.hessian)) / size
-        far = reach(moments, coordinates.norm, information, size, shares, loss)
-        at = replace(start.at, reach=far)
-        start = replace(start, at=at)
-        estimated = estimate(active.whitened, start, moments, shares)
-        return _solution(data, view, active, estimated, at)
+        return Begun(view.bounds, active, start, shares)
+
+    def ended(self, start: "Begun", data: Dataset, curator: Curator) -> Solution:
+        """Estimate with the records of persons whom no release so far was about."""
+        view = data.tightened(start.bounds)
+        columns = view.derive(Widen(start.active.features), view.derive(no_features))  # private
+        targets = view.derive(targets_of)  # private
+        to = Whiten.to(start.active.coordinates.whitening)
+        records = columns.derive(to, targets)  # private
+        return start.solved(data, records, Moments(curator), OTHERS, "split")
 
     def _plan(self, public: PublicFacts) -> IntervalPlan:
-        return IntervalPlan.of(public, self.n_nonzero or public.n_nonzero)
+        return IntervalPlan.of(public, self.n_nonzero or public.n_nonzero, self.records)
+
+
+@dataclass(frozen=True, eq=False)
+class Begun:
+    """Features, coordinates and a start, all released, and what is left to spend.
+
+    Parameters
+    ----------
+    bounds : Bounds
+        That features are clipped to.
+    active : ActiveSet
+        Holds the records that they come from, which are private.
+    start : Started
+    shares : Shares
+    """
+
+    bounds: Bounds
+    active: ActiveSet
+    start: Started
+    shares: Shares
+
+    def solved(
+        self, data: Dataset, records: Derived, moments: Moments, shares: Shares, method: Method
+    ) -> Solution:
+        """Estimate from whitened records (private), of ``data``."""
+        at, norm = self.start.at, self.active.coordinates.norm
+        size = len(at.weights)
+        information = float(np.trace(self.start.hessian)) / size
+        far = reach(moments, norm, information, size, shares, at.loss)
+        at = replace(at, reach=far)
+        found = estimate(records, replace(self.start, at=at), moments, shares)
+        return _solution(data, self.bounds, self.active, found, at, method)
 
 
 def _response(
@@ -207,7 +257,12 @@ def estimate(records: Derived, start: Started, moments: Moments, shares: Shares)
 
 
 def _solution(
-    data: Dataset, view: Dataset, active: ActiveSet, found: Estimated, at: Point
+    data: Dataset,
+    bounds: Bounds,
+    active: ActiveSet,
+    found: Estimated,
+    at: Point,
+    method: Method,
 ) -> Solution:
     """Weights of the features and their covariance, in the coordinates of solutions."""
     whitening = active.coordinates.whitening
@@ -221,12 +276,12 @@ def _solution(
     # Where a weight has no best value every step is as long as the one before: the margins of those
     # whom a feature tells apart from all others move by 1 or more.
     noise = np.sqrt(np.diag(back @ found.noise @ back.T))
-    moving = 2 * np.abs(back @ found.last) > LONGEST_LAST + 3 * noise
+    moving = 2 * np.abs(back @ found.last) > LONGEST_LAST + 6 * noise
     moving &= isinstance(at.loss, Logistic)
     estimand = Estimand(whitening, at.reach, at.clip)
-    uncertainty = Uncertainty(active.features, covariance, sampling, weak, moving, "same", estimand)
+    uncertainty = Uncertainty(active.features, covariance, sampling, weak, moving, method, estimand)
     deviations = np.sqrt(np.maximum(np.diag(covariance)[:-1], 1e-300))
     order = np.argsort(-np.abs(weights[active.features]) / deviations, kind="stable")
     nearest = active.nearest((whitening @ found.weights)[:, None], order)
     path = path_of(active.shapes, active.features, order, nearest, active.first)
-    return Solution(weights, view.bounds, path, uncertainty=uncertainty)
+    return Solution(weights, bounds, path, uncertainty=uncertainty)

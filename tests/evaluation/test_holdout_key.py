@@ -147,6 +147,30 @@ def test_what_cannot_be_is_refused_before_the_charge(key, tmp_path):
     assert fit.history() == test.history() == []
 
 
+def test_neither_side_pays_where_the_other_cannot(key, tmp_path):
+    fit, test = ledgers(tmp_path)
+    poor = Ledger(1.0, 1e-5, unit="person")
+    everybody = Ledger(4.0, 1e-5, unit="person")
+    everybody.charge(0.1, 0.0, unit="person")
+    for one, other in (
+        *((bad, test) for bad in (poor, everybody, Ledger(4.0, 1e-5))),
+        *((fit, bad) for bad in (poor, everybody, Ledger(4.0, 1e-5))),
+        (fit, fit),
+        (fit, Ledger(path=fit.path)),
+    ):
+        with pytest.raises((LedgerError, ValueError)):
+            fitted(Holdout(share=0.3, key=key, ledger=other), one)
+    assert fit.history() == test.history() == poor.history() == []
+
+
+def test_a_changed_share_is_another_key(key, tmp_path):
+    fit, test = ledgers(tmp_path)
+    fitted(Holdout(share=0.3, key=key, ledger=test), fit)
+    key.write_text(key.read_text().replace("0.3", "0.4"))
+    with pytest.raises(LedgerError, match="one side of a holdout"):
+        fitted(Holdout(share=0.4, key=key, ledger=test), fit)
+
+
 def test_on_the_command_line(key, tmp_path):
     X, y = records("binary", 400)
     rows = [f"{i},{','.join(map(str, x))},{t}" for i, x, t in zip(IDS, X, y, strict=True)]

@@ -47,6 +47,19 @@ def charge(
     return replace(record, ledger=receipt.to_dict())
 
 
+def check_payable(ledger: Ledger | None, record: PrivacyRecord, *, what: str) -> None:
+    """Raise what `charge` would: where another ledger pays too, it must not pay for nothing."""
+    if ledger is not None:
+        ledger.check(
+            max(record.epsilon, record.proven_epsilon),
+            record.delta,
+            neighbors=record.neighbors,
+            unit="person" if record.unit == "person" else "record",
+            what=what,
+            events=list(record.events),
+        )
+
+
 def model_by(record: PrivacyRecord) -> str:
     """What a fit releases, for the ledger's line."""
     return f"{record.loss['name']} model by {record.solver['name']}"

@@ -60,8 +60,12 @@ class CoinKey:
 
     @property
     def name(self) -> str:
-        """Tells keys apart, and tells nothing else."""
-        return hashlib.blake2b(b"sparsedp holdout key", key=self.secret, digest_size=8).hexdigest()
+        """Tells keys and their shares apart, and tells nothing else.
+
+        A file whose share was changed has another name: ledgers of the old one refuse it.
+        """
+        said = f"sparsedp holdout key {self.share!r}".encode()
+        return hashlib.blake2b(said, key=self.secret, digest_size=8).hexdigest()
 
     def held(self, groups: RawColumn, invalid: Invalid) -> NDArray[np.bool_]:
         """Whether each row's person is held out; a row that is nobody's is not. Private."""

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from sparsedp.data.dataset import Dataset
-from sparsedp.fit.charge import charge, model_by
+from sparsedp.fit.charge import charge, check_payable, model_by
 from sparsedp.fit.parts.beside import FIT
 from sparsedp.fit.parts.holdout import Holdout
 from sparsedp.privacy import Ledger, PrivacyRecord
@@ -35,7 +35,7 @@ def charge_sides(
 
     Notes
     -----
-    *Privacy.* Both before any noise; the scores first, as they have no delta. Each line names its
+    *Privacy.* Both before any noise, and neither unless both ledgers can pay. Each line names its
     side and its key, and a ledger with such a line takes no other (`privacy/ledger/sides.py`):
     whoever is on one side is then paid for by one ledger alone.
     """
@@ -46,10 +46,21 @@ def charge_sides(
     what = model_by(record)
     scored = on_side(f"scores of a {what}", other, key.name)
     alone = replace(alone, proven_epsilon=record.epsilon)
+    fitted, modelled = replace(record, events=_listed(record, FIT)), on_side(what, FIT, key.name)
+    _check_two(ledger, holdout.ledger)
+    check_payable(holdout.ledger, alone, what=scored)
+    check_payable(ledger, fitted, what=modelled)
     paid = charge(holdout.ledger, alone, data, what=scored)
-    fitted = replace(record, events=_listed(record, FIT))
-    charged = charge(ledger, fitted, data, what=on_side(what, FIT, key.name))
+    charged = charge(ledger, fitted, data, what=modelled)
     return replace(record, ledger=charged.ledger), replace(record, ledger=paid.ledger)
+
+
+def _check_two(one: Ledger | None, other: Ledger | None) -> None:
+    if one is not None and other is not None and one.terms["id"] == other.terms["id"]:
+        raise ValueError(
+            "the ledger of those who are held out is that of the fit: each side of a key has a "
+            "ledger of its own; nothing was charged"
+        )
 
 
 def _listed(record: PrivacyRecord, part: str) -> tuple[Parsed, ...]:

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from sparsedp.privacy.ledger.chain import encoded
+from sparsedp.privacy.ledger.chain import Line, encoded
 from sparsedp.privacy.ledger.entries import (
     Charge,
     Remaining,
@@ -161,28 +161,29 @@ class Ledger:
         Receipt
             For the record of the model, and for :meth:`finish`.
         """
-        check_cost(epsilon, delta, neighbors, unit)
-        releases = [] if math.isinf(epsilon) else json.loads(plain(events or []))
-        details = self._declared(what, who, data)
-        details |= {"neighbors": neighbors, "unit": unit, "events": releases}
-        details["seeded"] = None if seeded is None else bool(seeded)
+        asked = self._asked(epsilon, delta, neighbors, unit, events, (what, who, data), seeded)
         seen = self._seen()
         with self._store.transaction(write=True) as db:
             state = State.of(self.path, self._store.lines(db), seen)
-            check_same(state, self._id)
-            check_kind(state, neighbors, unit)
-            check_side(state, details["what"])
-            if math.isinf(epsilon):
-                raise overspent(state, epsilon, delta)
-            cost = text_of(epsilon), text_of(delta)
-            filtered = state.filtered(float(epsilon), float(delta), releases, neighbors)
-            line = state.next_line("charge", details, cost, filtered)
-            if not state.admits(line):
-                raise overspent(state, epsilon, delta)
+            line = self._admitted(state, epsilon, delta, asked)
             append(db, line)
             if digest is not None:
                 note_fingerprint(db, line, state.first["key"], digest)
         return self._noted(Receipt(state.id, line.line, line.hash))
+
+    def check(
+        self,
+        epsilon: float,
+        delta: float,
+        *,
+        neighbors: Neighbors = "add_remove",
+        what: str = "",
+        events: list[Parsed] | None = None,
+        unit: str = "record",
+    ) -> None:
+        """Raise whatever `charge` would raise now, and charge nothing: where two are to be paid."""
+        asked = self._asked(epsilon, delta, neighbors, unit, events, (what, None, None), None)
+        self._admitted(self._state(), epsilon, delta, asked)
 
     def finish(self, receipt: Receipt, fingerprint: str) -> Receipt:
         """Note that the model of a charge exists; costs nothing.
@@ -323,6 +324,39 @@ class Ledger:
         first = first_line(epsilon, delta, rule, unit, neighbors)
         if self._store.create(first):
             self._noted(Receipt(first.read()["id"], 0, first.hash))
+
+    def _asked(
+        self,
+        epsilon: float,
+        delta: float,
+        neighbors: Neighbors,
+        unit: str,
+        events: list[Parsed] | None,
+        names: tuple[str, str | None, str | None],
+        seeded: bool | None,
+    ) -> Parsed:
+        """What a charge says beside its cost."""
+        check_cost(epsilon, delta, neighbors, unit)
+        releases = [] if math.isinf(epsilon) else json.loads(plain(events or []))
+        details = self._declared(*names)
+        details |= {"neighbors": neighbors, "unit": unit, "events": releases}
+        details["seeded"] = None if seeded is None else bool(seeded)
+        return details
+
+    def _admitted(self, state: State, epsilon: float, delta: float, asked: Parsed) -> Line:
+        """The line of a charge, if the ledger is of its kind and can pay."""
+        check_same(state, self._id)
+        check_kind(state, asked["neighbors"], asked["unit"])
+        check_side(state, asked["what"])
+        if math.isinf(epsilon):
+            raise overspent(state, epsilon, delta)
+        cost = text_of(epsilon), text_of(delta)
+        counted = asked["events"], asked["neighbors"]
+        filtered = state.filtered(float(epsilon), float(delta), *counted)
+        line = state.next_line("charge", asked, cost, filtered)
+        if not state.admits(line):
+            raise overspent(state, epsilon, delta)
+        return line
 
     def _declared(self, what: str, who: str | None, data: str | None) -> Parsed:
         """Names as they were declared, here or for this object; never made up."""

@@ -20,8 +20,8 @@ from benchmarks.rivals.methods import Request, ours
 from benchmarks.rivals.sets import split, table
 from sklearn.metrics import log_loss, r2_score, roc_auc_score
 
-from sparsedp.solvers.pursuit import prune
-from sparsedp.solvers.pursuit.columns import ball
+from sparsedp.solvers.pursuit import bounds, gradient, prune, pursuit
+from sparsedp.solvers.pursuit.columns import ball, shapes
 from sparsedp.solvers.pursuit.targets import labels, span
 
 SETS = "kddcup99,synthetic,california_high,madelon"
@@ -36,6 +36,11 @@ def nothing(noise):
 def as_seen(seen, noise):
     """A share as its noisy count has it."""
     return min(max(seen, labels.RAREST), 1 - labels.RAREST)
+
+
+def mean_curvature(steepness, gradient, noise, n_records, curvature):
+    """No step is shorter than the mean curvature says."""
+    return 1.0
 
 
 def few(d):
@@ -55,6 +60,10 @@ VARIANTS = {
     "no shift to base rates": (lambda d: {}, [(labels, "believed", nothing)]),
     "base rates as counted": (lambda d: {}, [(labels, "likely_share", as_seen)]),
     "declared range of the target": (lambda d: {}, [(span, "LOUDEST", 0.0)]),
+    "bends late": (lambda d: {}, [(shapes, "EARLY", 1.0), (shapes, "FEWEST_CELLS", 32)]),
+    "steps by mean curvature": (lambda d: {}, [(gradient.Steepness, "look", mean_curvature)]),
+    "8 steps with 64 features": (lambda d: {}, [(pursuit, "MANY_COLUMNS", 10**6)]),
+    "bounds that clip 5 %": (lambda d: {}, [(bounds, "TAIL", 0.05)]),
 }
 
 
@@ -79,24 +88,28 @@ def main():
     parser.add_argument("--sets", default=SETS)
     parser.add_argument("--epsilons", default="0.1,1,8")
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--variants", help="some of them, with a comma between; else all")
     options = parser.parse_args()
     cache = Path(os.environ.get("RIVALS_CACHE", "build/rivals"))
+    variants = VARIANTS
+    if options.variants:
+        variants = {name: VARIANTS[name] for name in options.variants.split(",")}
     names, epsilons = options.sets.split(","), [float(e) for e in options.epsilons.split(",")]
-    print("| set | epsilon | whole |" + "".join(f" {name} |" for name in VARIANTS))
-    print("|---|--:|--:|" + "--:|" * len(VARIANTS))
+    print("| set | epsilon | whole |" + "".join(f" {name} |" for name in variants))
+    print("|---|--:|--:|" + "--:|" * len(variants))
     for name in names:
         made = table(name, cache, options.data)
         for epsilon in epsilons:
-            found = {variant: [] for variant in ("whole", *VARIANTS)}
+            found = {variant: [] for variant in ("whole", *variants)}
             for run in range(options.runs):
                 part = split(made, run)
                 d = part.X.shape[1]
                 found["whole"].append(scores(part, epsilon, run, cache, {}, []))
-                for variant, (settings, patches) in VARIANTS.items():
+                for variant, (settings, patches) in variants.items():
                     found[variant].append(scores(part, epsilon, run, cache, settings(d), patches))
             whole = np.array(found["whole"])
             cells = [f"{whole[:, 0].mean():.3f} / {whole[:, 1].mean():.2f}"]
-            for variant in VARIANTS:
+            for variant in variants:
                 less = np.array(found[variant]) - whole
                 cells.append(f"{less[:, 0].mean():+.3f} / {less[:, 1].mean():+.2f}")
             print(f"| {name} | {epsilon:g} | " + " | ".join(cells) + " |", flush=True)

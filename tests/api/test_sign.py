@@ -3,6 +3,7 @@
 import json
 import os
 import stat
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -123,8 +124,27 @@ def test_files_of_strangers_raise_one_sentence(folder, text):
     assert "PEM" in run("sign", folder / "model", "--key", folder / "bad", "--name", "A", code=2)
 
 
+@pytest.mark.parametrize("signer", ["\x1b[2JOffice", "a\nb", "\u202eeciffO"])
+def test_a_signer_cannot_steer_the_terminal_of_a_reader(folder, signer):
+    # Signed by a key of the stranger's own, so that the signature itself is right.
+    key = Ed25519PrivateKey.generate()
+    made = replace(
+        sign(folder / "model", folder / "key", signer="Office"),
+        signer=signer,
+        public_key=key.public_key().public_bytes_raw().hex(),
+    )
+    made = replace(made, signature=key.sign(made.message()).hex())
+    assert made.holds
+    signature_path(folder / "model").write_text(json.dumps({"format": 1, **asdict(made)}))
+    assert signer not in run("verify", folder / "model", code=2)
+
+
 def test_a_key_is_never_overwritten(folder):
     before = (folder / "key").read_bytes()
     run("sign", "--new-key", folder / "key", code=2)
     assert (folder / "key").read_bytes() == before
+    (folder / "new.pub").write_text("of another key")
+    run("sign", "--new-key", folder / "new", code=2)
+    assert (folder / "new.pub").read_text() == "of another key"
+    assert not (folder / "new").exists()
     run("sign", folder / "model", "--key", folder / "key", "--name", " ", code=2)

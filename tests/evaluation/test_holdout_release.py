@@ -94,6 +94,28 @@ def test_a_part_that_costs_more_than_is_stated_is_found_out(tmp_path):
     assert found.verdict.epsilon == pytest.approx(2.5)
 
 
+def another_part(content):
+    parts = content["privacy"]["events"][0]["parts"]
+    parts[1]["share"] -= 0.25
+    parts.append({**parts[1], "name": "more", "share": 0.25})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        another_part,
+        lambda c: c["privacy"]["events"][0]["parts"][1]["events"][0].update(epsilon=0.5),
+        lambda c: c["privacy"]["events"][0]["parts"][1]["events"][0].update(name="x"),
+        lambda c: c["privacy"]["events"][0]["parts"].reverse(),
+    ],
+)
+def test_parts_that_no_fit_releases_are_found_out(change, tmp_path):
+    model = estimator("binary").fit(*records("binary", 300))
+    PublishedModel.from_estimator(model).save(tmp_path)
+    found = verify(changed(tmp_path, change))
+    assert any("one table about those" in problem for problem in found.problems)
+
+
 def test_pictures_stay_in_their_frames(fitted):
     for picture in pictures_of(PublishedModel.from_estimator(fitted).scores):
         numbers = [float(n) for pair in picture.points.split() for n in pair.split(",")]

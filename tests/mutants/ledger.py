@@ -18,10 +18,10 @@ POWER = ("tests/faults/test_kill_ledger.py",)
 
 MUTANTS = [
     # what is charged, and when it is refused
-    Mutant(LEDGER, "            if not state.admits(line):", "            if False:", FILE),
+    Mutant(LEDGER, "        if not state.admits(line):", "        if False:", FILE),
     Mutant(LEDGER, "            append(db, line)\n            if digest", "            if digest", FILE),
-    Mutant(LEDGER, "            check_same(state, self._id)\n", "", FILE),
-    Mutant(LEDGER, "            check_kind(state, neighbors, unit)\n", "", FILE),
+    Mutant(LEDGER, "        check_same(state, self._id)\n", "", FILE),
+    Mutant(LEDGER, '        check_kind(state, asked["neighbors"], asked["unit"])\n', "", FILE),
     Mutant(REFUSALS, 'if state.first["unit"] != unit:', "if False:", FILE),
     Mutant(REFUSALS, "if state.neighbors not in (None, neighbors):", "if False:", FILE),
     Mutant(REFUSALS, "if not epsilon >= 0 or not 0 <= delta <= 1:", "if not 0 <= delta <= 1:", FILE),

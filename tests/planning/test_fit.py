@@ -81,10 +81,15 @@ def test_the_records_are_not_counted(folder):
     assert "planned, at least" not in (folder / "c" / "report.html").read_text()
 
 
-def test_a_number_that_looks_counted_is_refused():
+def test_a_number_that_looks_counted_is_refused(folder):
     result = run(*FIT, "--records", 20_137, "-o", "m", code=2)
     assert "private" in result.stderr
     run(*FIT, "--records", 20_137, "--neighbors", "replace_one", "-o", "m")  # there it is public
+    # That of persons is public there, that of their rows never is.
+    (folder / "t.csv").write_text("id,age,dose,ill\n1,50,0.2,no\n2,60,0.7,yes\n2,61,0.7,yes\n")
+    persons = ("--person", "id", "--neighbors", "replace_one", "-o", "p")
+    result = run(*FIT, "--records", 20_137, *persons, code=2)
+    assert "rows of persons" in result.stderr
 
 
 def test_hopeless_fits_are_not_paid_for_unasked(folder):

@@ -98,12 +98,14 @@ def make_key(path: str | Path) -> Path:
         Of the public key: ``path`` with ".pub".
     """
     path = Path(path)
+    public = path.with_name(path.name + ".pub")
+    if public.exists():
+        raise ValueError(f"{public} is there already, of another key: choose another name")
     key = Ed25519PrivateKey.generate()
     private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)  # never over another key
     with open(handle, "wb") as file:
         file.write(private)
-    public = path.with_name(path.name + ".pub")
     public.write_bytes(
         key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
     )
@@ -178,9 +180,11 @@ def read_signature(path: Path) -> Signature:
     fields = {key: value for key, value in content.items() if key != "format"}
     texts = [value for key, value in fields.items() if key != "ledger"]
     ledger = fields["ledger"]
-    if not all(isinstance(text, str) and len(text) <= LONGEST for text in texts) or not (
-        ledger is None or isinstance(ledger, dict)
-    ):
+    # What is shown to people must not steer their terminal.
+    readable = (
+        isinstance(text, str) and len(text) <= LONGEST and text.isprintable() for text in texts
+    )
+    if not all(readable) or not (ledger is None or isinstance(ledger, dict)):
         raise ValueError(f"{path} is not a signature that sparsedp can read")
     return Signature(**fields)
 

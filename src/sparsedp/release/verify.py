@@ -17,6 +17,7 @@ from sparsedp import solvers
 from sparsedp.data.files.opened import parse_json, read_text
 from sparsedp.data.schema import Schema
 from sparsedp.evaluation.holdout import TEST
+from sparsedp.fit.parts import FIT
 from sparsedp.losses import Poisson, from_record
 from sparsedp.privacy.events import listed_in, parts_of
 from sparsedp.privacy.ledger import Ledger, LedgerError, Receipt
@@ -139,7 +140,21 @@ def _consistent(model: PublishedModel) -> list[str]:
         found.append("The solver was set to published noise, and the record says 'sound'.")
     if model.table is None and TEST in parts_of(record["events"]):
         found.append("The record lists scores of the model, and the file does not have them.")
-    return found + _effects(model)
+    return found + _held_out(record) + _effects(model)
+
+
+def _held_out(record: Record) -> list[str]:
+    """Whether what is listed about those who were held out is what a fit releases about them."""
+    parts = parts_of(record["events"])
+    if FIT not in parts and TEST not in parts:
+        return []
+    tables = [
+        (event.get("event"), event.get("name"), event.get("epsilon"))
+        for event in listed_in(record["events"], TEST)
+    ]
+    if parts != [FIT, TEST] or tables != [("LaplaceTable", "table", float(record["epsilon"]))]:
+        return ["A fit releases one table about those who are held out, at the whole epsilon."]
+    return []
 
 
 def _effects(model: PublishedModel) -> list[str]:
@@ -270,7 +285,7 @@ def _against_ledger(
     if charge.seeded is not None and charge.seeded != record["seeded"]:
         found.append("File and ledger differ in whether the noise came from a seed.")
     one_side = side_of(charge.what) is not None
-    listed = listed_in(record["events"], "fit") if one_side else record["events"]
+    listed = listed_in(record["events"], FIT) if one_side else record["events"]
     if _plain(charge.events) != _plain(listed):
         found.append("The ledger lists other releases than the file.")
     models = ledger.models().get(receipt.line, set())

@@ -166,7 +166,7 @@ def expected_of_fit(
 
     if given["records"] is None or math.isinf(given["epsilon"]):
         return None
-    _check_round(given["records"], given["neighbors"])
+    _check_round(given["records"], given["neighbors"], persons=declared.schema.person is not None)
     others = others_than_default(
         given["solver"],
         given["settings"],
@@ -206,13 +206,17 @@ def expected_of_fit(
     return found.planned()
 
 
-def _check_round(records: float, neighbors: "Neighbors") -> None:
-    """A number that looks counted is refused where their number is private."""
-    if neighbors == "add_remove" and float(f"{records:.1e}") != records:
+def _check_round(records: float, neighbors: "Neighbors", *, persons: bool) -> None:
+    """A number that looks counted is refused where their number is private.
+
+    Of persons it is public under replace_one, but that of their rows is not, and what was counted
+    cannot be told.
+    """
+    if (neighbors == "add_remove" or persons) and float(f"{records:.1e}") != records:
         raise ValueError(
             "--records takes a planned number of at most two digits, such as 20000: it is "
             "published with the settings, and the exact number of records is private under "
-            "add_remove"
+            "add_remove, that of the rows of persons always"
         )
 
 

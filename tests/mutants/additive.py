@@ -37,7 +37,7 @@ MUTANTS = [
     Mutant(PREDICT, "coef.any(axis=0) | bent(bends, coef.shape[1])", "coef.any(axis=0)", BENDS),
     Mutant(COEFFICIENTS, "bends=tuple(bend.scaled(factor) for bend in self.bends),", "", BENDS),
     Mutant(
-        "src/sparsedp/fit/search/trial.py",
+        "src/sparsedp/fit/solve.py",
         "for bend in solution.bends:",
         "for bend in solution.bends[1:]:",
         BENDS,

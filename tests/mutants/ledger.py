@@ -76,7 +76,7 @@ MUTANTS = [
     Mutant("src/sparsedp/privacy/account/repeat.py", "return rho * order + again +", "return rho * order +", RULE),
     Mutant("src/sparsedp/fit/charge.py", "max(record.epsilon, record.proven_epsilon)",
            "record.epsilon", ("tests/api/test_estimators.py",)),
-    Mutant("src/sparsedp/fit/fit.py", "record = charge(settings.ledger, record, data, what=model_by(record))", "pass",
+    Mutant("src/sparsedp/fit/fit.py", "record = paid = charge(settings.ledger, record, data, what=model_by(record))", "paid = record",
            ("tests/records/test_blocks.py::test_a_file_that_vanishes_in_the_middle",)),
     Mutant("src/sparsedp/fit/search/search.py",
            "charged = charge(settings.ledger, first, problem.data, what=model_by(first))",

@@ -78,20 +78,9 @@ MUTANTS = [
     ),
     Mutant(
         "src/sparsedp/fit/fit.py",
-        "        # Raises if the ledger has not enough left.\n"
-        "        record = charge(settings.ledger, record, data, what=model_by(record))\n"
-        "\n"
-        "        progress = Progress(budget.charges.n_releases, settings.verbose)\n"
-        "        data.watched(progress.reading)\n"
-        "        solution = after_charge(\n"
-        "            lambda: private_solution(plan, budget, data, stream, progress)  # noise: here only\n"
-        "        )\n",
-        "        progress = Progress(budget.charges.n_releases, settings.verbose)\n"
-        "        data.watched(progress.reading)\n"
-        "        solution = after_charge(\n"
-        "            lambda: private_solution(plan, budget, data, stream, progress)\n"
-        "        )\n"
-        "        record = charge(settings.ledger, record, data, what=model_by(record))\n",
+        "    # Raises if a ledger has not enough left.\n",
+        "    before = plan.budget(settings.epsilon, settings.delta)\n"
+        "    private_solution(plan, before, problem.data, stream)\n",
         ("tests/records/test_blocks.py::test_a_file_that_vanishes_in_the_middle",),
     ),
     Mutant(

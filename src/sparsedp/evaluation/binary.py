@@ -1,6 +1,6 @@
 """Two classes: how many records of each class have a score in each bin of log odds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -144,7 +144,11 @@ def _area(table: np.ndarray, variance: float) -> Score:
     above, below = ORDER @ share[1], share[0] @ ORDER
     area = float(share[1] @ below)
     gradient = np.stack([(above - area) / totals[0], (below - area) / totals[1]])
-    return Score.of(area, table, gradient, gradient**2, variance, (0.0, 1.0))
+    rare = max(float((table * gradient**4).sum()), 0.0)
+    score = Score.of(area, table, gradient, gradient**2, variance, (0.0, 1.0), rare)
+    # Within the open bins no order is known: what a model that ranks there loses by halves.
+    ends = np.clip(share[:, [0, -1]], 0.0, 1.0)
+    return replace(score, upper=min(score.upper + float(ends.prod(axis=0).sum()) / 2, 1.0))
 
 
 def _roc(table: np.ndarray) -> Curve:

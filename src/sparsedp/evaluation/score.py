@@ -12,6 +12,9 @@ LEVEL = 0.95
 LEAST_FREEDOM = 20.0
 """Of a noisy variance; where it is mostly noise, its positive part is too large as it is."""
 
+FEWEST = 4.0
+"""Degrees of freedom that a score has at least whose variance few records decide about."""
+
 GUARD = 8.0
 """A total that is divided by must be so many standard deviations of its noise: ratios of noise are
 not normal."""
@@ -46,6 +49,7 @@ class Score:
         squares: np.ndarray,
         variance: float,
         limits: tuple[float, float],
+        rare: float = 0.0,
     ) -> "Score":
         """A smooth function of the table, with the interval of its linear part.
 
@@ -62,12 +66,17 @@ class Score:
             Of the noise in a cell.
         limits : (float, float)
             Between which the score lies whatever the records.
+        rare : float
+            Variance of the variance by sampling: large where few records decide about the score.
         """
         noise = variance * float(np.sum(gradient**2))
         sampling = max(float((table * squares).sum()), 0.0)
         total, wobble = sampling + noise, variance * float(np.sum(squares**2))
         # The variance is itself noisy: as many degrees of freedom as an estimate of that spread.
-        freedom = max(2 * total**2 / wobble, LEAST_FREEDOM) if wobble > 0 else math.inf
+        few = max(wobble / (2 * total**2), 0.0) if total > 0 else 0.0
+        sparse = max(rare / (2 * total**2), 0.0) if total > 0 else 0.0
+        few, sparse = min(few, 1 / LEAST_FREEDOM), min(sparse, 1 / FEWEST)
+        freedom = 1 / (few + sparse) if few + sparse > 0 else math.inf
         z = float(student.ppf((1 + LEVEL) / 2, freedom))
         lower, upper = _ends(value, sampling, noise, z, limits)
         low, high = limits

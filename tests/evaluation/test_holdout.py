@@ -18,6 +18,7 @@ from sparsedp import (
     SparseLinearRegression,
     SparseLogisticRegression,
     SparsePoissonRegressor,
+    TooFewRecords,
     evaluate,
 )
 from sparsedp.audit.replay import largest_movements
@@ -210,6 +211,14 @@ def test_nothing_tells_how_many_are_in_which_part(task, monkeypatch):
         assert {name for name in expected if expected[name] != found.get(name)} == set()
         assert repr(other.evaluation_) == repr(one.evaluation_)
         assert str(other.evaluation_.to_dict()) == str(one.evaluation_.to_dict())
+
+
+def test_a_warning_counts_everybody():
+    # Under replace-one the number of all persons is public; those of parts are told to nobody.
+    X, y = records("counts", 24)
+    with pytest.warns(TooFewRecords) as said:
+        estimator("counts", epsilon=0.1, neighbors="replace_one", random_state=0).fit(X, y)
+    assert any("Here are 24:" in str(warning.message) for warning in said)
 
 
 def test_blocks_and_sparse_records_are_held_out_alike():

@@ -31,6 +31,7 @@ from sparsedp.privacy.recount import recounted_epsilon
 FIT = (("select", Selections(0.3, 5)), ("perturb", Gaussians(0.2)))
 TEST = (("table", LaplaceTable(1.0, 68)),)
 REST = (("covariance", Gaussians(0.5)),)
+PUBLISHED = {"name": "x", "event": "GaussianReleases", "multiplier": 10.0, "count": 2, "mu": 0.2}
 
 
 def divided(*sides):
@@ -152,6 +153,7 @@ def nested(depth):
         (lambda e: e["parts"][1]["events"][0].update(epsilon=1e9), "beyond"),
         (lambda e: e["parts"][1]["events"].extend([*e["parts"][1]["events"]] * 30), "more than 24"),
         (lambda e: e["parts"][1]["events"][0].update(event="GaussianReleases"), "number|fields"),
+        (lambda e: e["parts"][1].update(events=[PUBLISHED]), "published formula"),
         (lambda e: e.update(nested(200)[0]), "divided further"),
     ],
 )

@@ -110,4 +110,6 @@ def echo_scores(found: "Evaluation", name: str) -> None:
         click.echo(line)
     for score, why in found.refused.items():
         echo_wrapped(f"{score}: refused, {why}.")
+    if found.hint is not None and found.scores:
+        echo_wrapped(f"{found.hint}.")
     echo_wrapped(found.privacy.statement())

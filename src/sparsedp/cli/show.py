@@ -95,7 +95,9 @@ def score_lines(found: HeldOut) -> list[str]:
         null = f"{found.null[name]:.4g}" if name in found.null else ""
         rows.append([name, f"{score.value:.4g}", f"{score.lower:.4g} to {score.upper:.4g}", null])
     lines = table_lines(rows) if found.scores else []
-    return lines + [f"  {name}: refused, {why}" for name, why in found.refused.items()]
+    lines += [f"  {name}: refused, {why}" for name, why in found.refused.items()]
+    said = found.hint if found.scores else None
+    return lines + ([] if said is None else textwrap.wrap(f"{said}.", WIDTH - 2))
 
 
 def _bar(feature: Feature, longest: float) -> str:

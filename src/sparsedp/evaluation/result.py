@@ -7,7 +7,7 @@ import numpy as np
 
 from sparsedp.evaluation.design import Curve, Design
 from sparsedp.evaluation.record import TEST
-from sparsedp.evaluation.score import Score
+from sparsedp.evaluation.score import Score, hint
 from sparsedp.privacy import MOVED, Neighbors, PrivacyRecord
 from sparsedp.privacy.events import listed_in
 
@@ -35,6 +35,8 @@ class Evaluation:
         What its cells are: public.
     privacy : PrivacyRecord
         What was guaranteed, and where it was charged.
+    hint : str or None
+        What is to be known of intervals where counts are not far above noise.
 
     Privacy
     -------
@@ -52,6 +54,7 @@ class Evaluation:
     table: np.ndarray
     design: dict[str, object]
     privacy: PrivacyRecord
+    hint: str | None = None
 
     def __getitem__(self, name: str) -> Score:
         """A score by name; a refused one raises with the reason."""
@@ -98,6 +101,7 @@ class Evaluation:
                 f"  {null}   {score.noise_share:4.0%}"
             )
         lines += [f"{name:{wide}}  refused: {reason}" for name, reason in self.refused.items()]
+        lines += [] if self.hint is None or not self.scores else [f"{self.hint}."]
         return "\n".join(lines)
 
 
@@ -125,6 +129,7 @@ def scored(
         table=table,
         design=design.described() | {"method": method},
         privacy=record,
+        hint=hint(table, variance, by_class=classes is not None),
     )
 
 

@@ -126,6 +126,22 @@ def _ends(
     return (half - root) / square, (half + root) / square
 
 
+NEAR = 2.0
+"""Up to so many times the guard, noise may have decided whether a score is shown."""
+
+LIFTED = (
+    "Counts are close to what is refused as noise: scores that are shown may be those that noise "
+    "lifted over that border, and their intervals cover less often than 95 times in 100"
+)
+
+
+def hint(table: np.ndarray, variance: float, *, by_class: bool) -> str | None:
+    """What is to be said with scores that the guard may have selected by their noise."""
+    parts = list(table) if by_class else [table]
+    near = (drowned(part.sum() / NEAR, part.size, variance) for part in parts)
+    return LIFTED if variance > 0 and any(near) else None
+
+
 def drowned(total: float, cells: int, variance: float) -> bool:
     """Whether a total over so many cells may be noise: scores that divide by it are refused."""
     return not total > GUARD * math.sqrt(variance * cells)

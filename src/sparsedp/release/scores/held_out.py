@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sparsedp.evaluation.design import Curve, Design
 from sparsedp.evaluation.holdout import TEST, design_of
 from sparsedp.evaluation.result import noise_variance
-from sparsedp.evaluation.score import Score
+from sparsedp.evaluation.score import Score, hint
 from sparsedp.privacy.events import LaplaceTable, Parallel, Part, event_from_dict, flattened
 from sparsedp.release.checks import NotAModel, checked_fields, is_number, need
 from sparsedp.release.document import Json, Label, Record, Target
@@ -28,6 +28,8 @@ class HeldOut:
         As in an ``Evaluation``.
     share : float
         Part of the persons that was held out.
+    hint : str or None
+        As in an ``Evaluation``.
     """
 
     scores: dict[str, Score]
@@ -35,6 +37,7 @@ class HeldOut:
     null: dict[str, float]
     curves: dict[str, Curve]
     share: float
+    hint: str | None
 
     def to_dict(self) -> dict[str, object]:
         """Plain data, ready for JSON."""
@@ -67,6 +70,7 @@ def held_out(
         null=found.null,
         curves=design.curves(table, variance),
         share=part.share,
+        hint=hint(table, variance, by_class=classes is not None),
     )
 
 

@@ -95,6 +95,6 @@ MUTANTS = [
            "if public.n_records is None:", FITS),
     Mutant("src/sparsedp/solvers/frank_wolfe/multinomial_lasso.py", "PAID_BY_PERSONS = 3",
            "PAID_BY_PERSONS = 2", FITS),
-    Mutant("src/sparsedp/fit/charge.py", 'unit="person" if record.unit == "person" else "record"',
-           'unit="record"', FITS),
+    Mutant("src/sparsedp/fit/charge.py", 'unit="person" if record.unit == "person" else "record",\n        what',
+           'unit="record",\n        what', FITS),
 ]  # fmt: skip

@@ -8,12 +8,14 @@ import sparsedp.solvers.pursuit as family
 from sparsedp.fit import plan as fit_plan
 
 NUMBERS = (int, float, tuple)
+APART = (f"{family.__name__}.inference", f"{family.__name__}.columns.cells")
+"""Intervals, which are no default, and how much is computed at once."""
 
 
 def constants() -> dict[str, str]:
     """Public constants of the default solver and of the rule that chooses its size."""
     names = [each.name for each in pkgutil.walk_packages(family.__path__, f"{family.__name__}.")]
-    modules = [importlib.import_module(name) for name in names]
+    modules = [importlib.import_module(name) for name in names if not name.startswith(APART)]
     found = {}
     for module in (*modules, fit_plan):
         for name, value in vars(module).items():

@@ -8,6 +8,7 @@ groups of `LEFT_OUT`, which the law never sees, for the page (--page).
 
 import argparse
 import json
+import math
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
@@ -96,10 +97,18 @@ class Fits:
 
 def loaded(bank: Path, kind: str, ceiling: str, name: str = "fits.jsonl") -> Fits:
     """All fits of a kind, with the ceiling of their task and size."""
+    own = {
+        (row["task"], row["n"]): row["quality"]
+        for row in lines(bank / "fits.jsonl")
+        if math.isinf(row["epsilon"])
+    }
     roofs: dict[tuple, list[dict]] = {}
     for row in lines(bank / "ceilings.jsonl"):
-        roofs.setdefault((row["task"], row["n"]), []).append(row)
+        key = (row["task"], row["n"])
+        if key in own:
+            roofs.setdefault(key, []).append({**row, "own": own[key]})
     rows = [row for row in lines(bank / name) if row["kind"] == kind]
+    rows = [row for row in rows if math.isfinite(row["epsilon"])]
     rows = [row for row in rows if (row["task"], row["n"]) in roofs]
     tops = {key: np.mean([_top(each, ceiling) for each in found]) for key, found in roofs.items()}
     if ceiling.endswith("of all"):  # what is known of a table of any size

@@ -186,7 +186,7 @@ def _width(schema: Schema | None, bounds: Bounds | None, n_features: int | None)
     if bounds is not None and bounds.row_norm is not None:
         raise NotMeasured(
             "quality was measured for features with bounds of their own, not for rows of a "
-            "bounded norm: try it on a public sample"
+            "bounded norm: nothing can be promised"
         )
     if n_features is not None and n_features != d:
         raise ValueError(f"the schema has {d} columns, not {n_features}")

@@ -71,6 +71,8 @@ class PublicSample:
         target = schema.target
         if target is None:
             raise ValueError("the schema must say which column is to be predicted: [target]")
+        if schema.weight is not None or schema.offset is not None:
+            raise NotMeasured("a public sample is fitted without weights and offsets")
         cells, classes, limits = schema.target_cells(table), target.classes, target.bounds
         if classes is not None:
             y = encode_labels(cells, classes, "raise")

@@ -105,8 +105,8 @@ def loaded(bank: Path, kind: str, ceiling: str, name: str = "fits.jsonl") -> Fit
     roofs: dict[tuple, list[dict]] = {}
     for row in lines(bank / "ceilings.jsonl"):
         key = (row["task"], row["n"])
-        if key in own:
-            roofs.setdefault(key, []).append({**row, "own": own[key]})
+        if key in own or "own" in row:
+            roofs.setdefault(key, []).append({**row, "own": own.get(key, row.get("own"))})
     rows = [row for row in lines(bank / name) if row["kind"] == kind]
     rows = [row for row in rows if math.isfinite(row["epsilon"])]
     rows = [row for row in rows if (row["task"], row["n"]) in roofs]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from sparsedp.planning.defaults import constants, fingerprint
 from sparsedp.planning.law import LEVELS, Law
 

@@ -49,7 +49,13 @@ MUTANTS = [
         "    planned = expected_of_fit(given,",
         FIT,
     ),
-    Mutant(COMMAND, '_check_round(given["records"], given["neighbors"])', "pass", FIT),
+    Mutant(
+        COMMAND,
+        '_check_round(given["records"], given["neighbors"], persons=declared.schema.person is not None)',
+        "pass",
+        FIT,
+    ),
+    Mutant(COMMAND, 'neighbors == "add_remove" or persons', 'neighbors == "add_remove"', FIT),
     Mutant(COMMAND, 'if found.hopeless and not given["yes"]:', "if False:", FIT),
     # Copies of a person as the same person; a sample that is tested on what it was fitted to.
     Mutant(SAMPLE, "np.repeat(np.arange(n_tiles), len(rows)) * several + ", "", PUBLIC),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         SparsePoissonRegressor,
     )
     from sparsedp.evaluation import Evaluation, evaluate
+    from sparsedp.fit.parts import Holdout
     from sparsedp.planning import QualityPlan, plan
     from sparsedp.privacy.account.feasibility import TooFewRecords
     from sparsedp.privacy.ledger import BudgetExceeded, Ledger, LedgerError
@@ -33,6 +34,7 @@ _HOME = {
     "Ledger": "sparsedp.privacy.ledger",
     "LedgerError": "sparsedp.privacy.ledger",
     "PrivacyRecord": "sparsedp.privacy.record",
+    "Holdout": "sparsedp.fit.parts",
     "PrivateSearchCV": "sparsedp.estimators",
     "QualityPlan": "sparsedp.planning",
     "RecordBlocks": "sparsedp.data.blocks.blocks",
@@ -51,6 +53,7 @@ __all__ = [
     "Bounds",
     "BudgetExceeded",
     "Evaluation",
+    "Holdout",
     "Ledger",
     "LedgerError",
     "PrivacyRecord",

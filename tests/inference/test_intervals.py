@@ -56,7 +56,10 @@ def weighted_fit(estimator, X, y):
         residuals = np.clip(p - target, -clip, clip)
         curvature = (np.abs(p - target) < clip) * 1.0 if numbers else p * (1 - p)
         hessian = (Z * (weights * curvature)[:, None]).T @ Z
-        theta = theta - np.linalg.solve(hessian, Z.T @ (weights * residuals))
+        step = np.linalg.solve(hessian, Z.T @ (weights * residuals))
+        theta = theta - step
+        if np.abs(step).max() < 1e-10:
+            break
     inverse = np.linalg.inv(hessian)
     scores = Z * (weights * residuals)[:, None]
     errors = np.sqrt(np.diag(inverse @ (scores.T @ scores) @ inverse))[1:]

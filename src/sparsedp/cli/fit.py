@@ -58,6 +58,11 @@ if TYPE_CHECKING:
     metavar="NAME=DIRECTION",
     help="An effect that shall only rise (increasing) or fall (decreasing); may be repeated.",
 )
+@click.option(
+    "--intervals",
+    is_flag=True,
+    help="Intervals of the coefficients, for part of the budget; effects are then lines.",
+)
 @click.option("--intercept/--no-intercept", default=True, help="Fit a constant term.")
 @click.option("--n-features", type=click.IntRange(min=1), help="Of a LIBSVM file.")
 @click.option(
@@ -232,6 +237,7 @@ def _show(model: "PublishedModel", output: Path, *, as_json: bool) -> None:
         score_lines,
         verdict_json,
     )
+    from sparsedp.release.intervals.stored import stored
 
     if as_json:
         echo_json(
@@ -249,6 +255,7 @@ def _show(model: "PublishedModel", output: Path, *, as_json: bool) -> None:
                     if feature.knots
                 },
                 **({} if model.scores is None else {"evaluation": model.scores.to_dict()}),
+                **({} if model.intervals is None else {"intervals": stored(model.intervals)}),
             }
         )
         return
@@ -256,6 +263,8 @@ def _show(model: "PublishedModel", output: Path, *, as_json: bool) -> None:
     click.echo(f"\nThe model uses {len(model.features)} of {model.n_features} features:")
     for line in coefficient_lines(model):
         click.echo(line)
+    if model.intervals is not None:
+        click.echo(f"\n{model.summary()}")
     if model.scores is not None:
         click.echo("\nPrivate scores, on persons who were held out:")
         for line in score_lines(model.scores):
@@ -297,12 +306,16 @@ def _estimator(
     assert target is not None
     if task != "regression" and loss != "squared":
         raise ValueError(f"--loss {loss} is for a regression, and this is a {task}")
+    if task == "count" and given["intervals"]:
+        raise ValueError("--intervals is for two classes and for regressions, not for counts")
     if task == "count":
         estimator = SparsePoissonRegressor(max_count=target.max_count)
     elif task == "regression":
-        estimator = SparseLinearRegression(target_bounds=target.bounds, loss=loss)
+        estimator = SparseLinearRegression(
+            target_bounds=target.bounds, loss=loss, intervals=given["intervals"]
+        )
     else:
-        estimator = SparseLogisticRegression(classes=target.classes)
+        estimator = SparseLogisticRegression(classes=target.classes, intervals=given["intervals"])
     return estimator.set_params(
         epsilon=given["epsilon"],
         delta=given["delta"],

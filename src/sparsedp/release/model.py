@@ -20,12 +20,15 @@ from sparsedp.data.linear_form import LinearForm, linear_form
 from sparsedp.data.predict import linear_predictor
 from sparsedp.data.raw import RawColumn
 from sparsedp.data.schema import Schema
+from sparsedp.inference import CoefficientTable
+from sparsedp.inference.summary import Summary
 from sparsedp.losses import from_record
 from sparsedp.privacy.record import PrivacyRecord
 from sparsedp.privacy.verdict import Verdict, verdict_of
 from sparsedp.release.columns import TableLike, UsedColumns
 from sparsedp.release.document import Label, Planned, Record, Target
 from sparsedp.release.feature import Feature, label_text
+from sparsedp.release.intervals.stored import stored, table_of
 from sparsedp.release.read import FORMAT, HASH, content_hash, fields_of
 from sparsedp.release.scores.held_out import HeldOut, held_out
 
@@ -68,6 +71,9 @@ class PublishedModel:
         How raw tables become features, for predictions from them.
     table : ndarray or None
         Released about those who were held out of the fit: all that ``scores`` follow from.
+    intervals : CoefficientTable or None
+        How well the coefficients are known, where the fit asked for that: of the features in their
+        order, and of the intercept.
     planned : dict or None
         Quality that was expected before the fit: what ``QualityPlan.planned`` says.
 
@@ -88,6 +94,7 @@ class PublishedModel:
     schema: Schema | None = None
     planned: Planned | None = None
     table: NDArray[np.float64] | None = field(default=None, compare=False)
+    intervals: CoefficientTable | None = field(default=None, compare=False)
 
     @classmethod
     def from_estimator(
@@ -147,6 +154,11 @@ class PublishedModel:
             },
             schema=schema,
             table=getattr(vars(estimator).get("evaluation_"), "table", None),
+            intervals=table_of(
+                vars(estimator).get("inference_"),
+                features,
+                float(np.atleast_1d(estimator.intercept_)[0]),
+            ),
             planned=planned,
         )
 
@@ -296,6 +308,23 @@ class PublishedModel:
         """Private scores with 95 % intervals, if the fit held persons out; from the table."""
         return held_out(self.table, self.classes, self.target, self.privacy)
 
+    def summary(self) -> Summary:
+        """The coefficients with their intervals, as a table.
+
+        Privacy
+        -------
+        Says what the model file says.
+        """
+        if self.intervals is None:
+            raise ValueError("this model has no intervals: fit with intervals=True")
+        return Summary(
+            title=f"{self.task} model of {', '.join(self.outputs)}",
+            names=tuple(feature.label for feature in self.features),
+            table=self.intervals,
+            epsilon=float(self.privacy["epsilon"]),
+            delta=self.privacy["delta"],
+        )
+
     def verdict(self) -> Verdict:
         """How far the records of the fit are protected.
 
@@ -326,6 +355,8 @@ class PublishedModel:
         ]
         if shapes:
             content["shapes"] = shapes
+        if self.intervals is not None:
+            content["intervals"] = stored(self.intervals)
         if self.schema is not None:
             content["schema"] = self.schema.to_dict()
         if self.planned is not None:

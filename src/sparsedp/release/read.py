@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sparsedp.data.files.limits import limits
 from sparsedp.data.files.opened import parse_json
 from sparsedp.data.schema import Schema
+from sparsedp.inference import CoefficientTable
 from sparsedp.release.checks import (
     NotAModel,
     are_numbers,
@@ -22,6 +23,7 @@ from sparsedp.release.checks import (
 )
 from sparsedp.release.document import Json, Label, Planned, Record, Target
 from sparsedp.release.feature import Feature
+from sparsedp.release.intervals.stored import checked_intervals
 from sparsedp.release.read_record import checked_record, checked_target
 from sparsedp.release.read_shapes import with_shapes
 from sparsedp.release.scores.held_out import checked_table
@@ -53,6 +55,7 @@ class Fields(TypedDict):
     schema: Schema | None
     planned: Planned | None
     table: NDArray[np.float64] | None
+    intervals: CoefficientTable | None
 
 
 def content_hash(content: Mapping[str, object]) -> str:
@@ -90,6 +93,7 @@ def _fields(document: Json, where: str) -> Fields:
     stored = content.pop("schema", None)  # models of plain numbers have none
     shapes = content.pop("shapes", None)
     scores = content.pop("evaluation", None)  # where nobody was held out there are none
+    intervals = content.pop("intervals", None)  # where the fit did not ask for any
     planned = content.pop("planned", None)  # where nothing was planned
     checked_fields(content, FIELDS, "the file")
     task = content["task"]
@@ -124,6 +128,7 @@ def _fields(document: Json, where: str) -> Fields:
         "schema": None if stored is None else _schema(stored, features, n_features),
         "table": checked_table(scores, classes, target, record),
         "planned": None if planned is None else _planned(planned),
+        "intervals": checked_intervals(intervals, task, features, intercept),
     }
 
 

@@ -12,6 +12,7 @@ from sparsedp.release.card import Card
 from sparsedp.release.declared import declared
 from sparsedp.release.effects import effects_of
 from sparsedp.release.feature import Feature
+from sparsedp.release.intervals.forest import forest_of
 from sparsedp.release.model import PublishedModel
 from sparsedp.release.panels import panels_of
 from sparsedp.release.scores import pictures_of
@@ -113,6 +114,7 @@ def render_report(
         further=ordered[MOST_BARS:],
         effects=effects_of(model),
         panels=panels_of(model, ordered),
+        forest=None if model.intervals is None else forest_of(model.intervals, model.features),
         line=model.linear_form(),
         declared=None if model.schema is None else declared(model.schema, list(model.coef)),
         width=WIDTH,

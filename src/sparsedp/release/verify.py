@@ -85,7 +85,7 @@ def verify(path: str | Path, ledger: Ledger | None = None) -> Verification:
     elif content.pop(HASH) != content_hash(content):
         problems.append("The content does not have the hash that the file states.")
     try:
-        problems += _against_schedule(model)
+        problems += [*_against_schedule(model), *_against_intervals(model)]
     except Exception:
         if model.privacy["solver"]["name"] in solvers.__all__ and not made_by_0_1(model.privacy):
             problems.append("The solver cannot have had the settings that the file states.")
@@ -207,6 +207,22 @@ def _mentions(described: Mapping[str, object], calibration: str) -> bool:
     return described.get("calibration") == calibration or any(
         _mentions(value, calibration) for value in described.values() if isinstance(value, dict)
     )
+
+
+def _against_intervals(model: PublishedModel) -> list[str]:
+    """Whether there are releases that intervals can come from, about the persons that they name."""
+    fitted = listed_in(model.privacy["events"], "fit")
+    if "intervals" in parts_of(model.privacy["events"]):
+        fitted = list(model.privacy["events"])
+    divided = "intervals" in parts_of(fitted)
+    asked = model.privacy["solver"].get("name") == "IntervalPursuit"
+    if (model.intervals is not None) != asked:
+        return ["Intervals are there without a fit that asked for them, or the other way round."]
+    if model.intervals is None or model.privacy["calibration"] == "none":
+        return []
+    if divided != (model.intervals.method == "split"):
+        return ["The listed releases are about other persons than the intervals say."]
+    return []
 
 
 def _against_schedule(model: PublishedModel) -> list[str]:

@@ -58,6 +58,7 @@ class Given(TypedDict):
     allow_unmatched: bool
     invalid: "Invalid"
     holdout: float | None
+    intervals: bool
     holdout_key: Path | None
     evaluation_ledger: Path | None
     ledger: Path | None

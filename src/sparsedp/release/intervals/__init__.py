@@ -1,0 +1,1 @@
+"""Intervals of coefficients in a model file, and their picture."""

@@ -98,7 +98,9 @@ def truth(fitted, X, y, numbers, *, weighted=True):
     clip, weights = (found.estimand.clip if weighted else math.inf), np.ones(len(Z))
     if weighted:
         lengths = np.square(Z @ found.estimand.whitening).sum(axis=1)
-        weights = np.minimum(1, found.estimand.reach**2 / lengths)
+        values = X[:, found.features]
+        inside = ((values >= low) & (values <= high)).all(axis=1)
+        weights = inside * np.minimum(1, found.estimand.reach**2 / lengths)
     estimates = found.table.estimates
     theta = np.append(0.0, estimates[:-1] * half)
     theta[0] = estimates[-1] + estimates[:-1] @ ((low + high) / 2)

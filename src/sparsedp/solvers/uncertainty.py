@@ -14,7 +14,8 @@ class Estimand:
     """What the weights are estimates of: the fit to a population, each record weighted.
 
     A record z = (1, features), in unit coordinates, counts min(1, (reach / |z whitening|)^2), and
-    residuals count up to ``clip``. Released.
+    residuals count up to ``clip``. One with a feature beyond the released bounds counts nothing.
+    Released.
     """
 
     whitening: np.ndarray

@@ -3,6 +3,7 @@
 Proof, formulas and what was measured: inference.md.
 """
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,7 +30,7 @@ from sparsedp.solvers.pursuit.inference.plan import (
     Shares,
     reach,
 )
-from sparsedp.solvers.pursuit.inference.records import Point, Score, Sums
+from sparsedp.solvers.pursuit.inference.records import Point, Score, Sums, within
 from sparsedp.solvers.pursuit.inference.start import Start, Started
 from sparsedp.solvers.pursuit.model import path_of
 from sparsedp.solvers.pursuit.moments import REQUEST, Moments
@@ -46,6 +47,14 @@ FLOOR = 2.0
 LONGEST_LAST = 0.25
 """Of log-odds, from one end of a feature to the other: a longer last step, noise apart, does not
 end where it seems to."""
+
+FAR, HIDDEN = 2.0, 2.0
+"""Log-odds between two values that may be infinitely far apart, and how many deviations of noise
+must not hide that they are."""
+
+FLATTER = 0.85
+"""Of the curvature expected where scores are released. With less where they lead, as of a rare
+class that the start took for a frequent one, errors are not those of a straight line."""
 
 N_SCORES = 2
 """Releases of the score, each where the one before leads."""
@@ -114,7 +123,7 @@ class IntervalPursuit:
             raise ValueError("features are chosen by some persons, for others to estimate")
         start = self.begun(data, loss, curator)
         shares = OTHERS if plan.divides else start.shares
-        return start.solved(data, start.active.whitened, Moments(curator), shares, "same")
+        return start.solved(data, start.records, Moments(curator), shares, "same")
 
     def begun(self, data: Dataset, loss: Loss, curator: Curator) -> "Begun":
         """Fix the features, their coordinates and a start: what has to be known to estimate."""
@@ -133,8 +142,9 @@ class IntervalPursuit:
             response.scale,
         )
         steps = Start(coordinates, moments, response.n_records)
-        start = steps.settled(active.whitened, first, shares.start)
-        return Begun(view.bounds, active, start, shares)
+        records = within(data, view.bounds, active.whitened, active.features)  # private
+        start = steps.settled(records, first, shares.start)
+        return Begun(view.bounds, active, records, start, shares)
 
     def ended(self, start: "Begun", data: Dataset, curator: Curator) -> Solution:
         """Estimate with the records of persons whom no release so far was about."""
@@ -143,6 +153,7 @@ class IntervalPursuit:
         targets = view.derive(targets_of)  # private
         to = Whiten.to(start.active.coordinates.whitening)
         records = columns.derive(to, targets)  # private
+        records = within(data, start.bounds, records, start.active.features)  # private
         return start.solved(data, records, Moments(curator), OTHERS, "split")
 
     def _plan(self, public: PublicFacts) -> IntervalPlan:
@@ -159,12 +170,15 @@ class Begun:
         That features are clipped to.
     active : ActiveSet
         Holds the records that they come from, which are private.
+    records : Derived
+        Of `Whitened`: those whom no bound clips. Private.
     start : Started
     shares : Shares
     """
 
     bounds: Bounds
     active: ActiveSet
+    records: Derived
     start: Started
     shares: Shares
 
@@ -225,6 +239,8 @@ class Estimated:
     """The last step ..."""
     noise: np.ndarray
     """... and the covariance of what noise made of it."""
+    reached: np.ndarray
+    """The weights, where the start had them in directions about which next to nothing is known."""
 
 
 def estimate(records: Derived, start: Started, moments: Moments, shares: Shares) -> Estimated:
@@ -253,7 +269,10 @@ def estimate(records: Derived, start: Started, moments: Moments, shares: Shares)
         score = score if i == 0 else records.total(Score(at))  # private
         noisy = moments.release(score, far * clip, share)  # released
         at = replace(at, weights=steps.move(at.weights, noisy))
-    return Estimated(*steps.settled())
+    weights, covariance, sampling, weak, last, noise = steps.settled()
+    away = weights - start.at.weights
+    reached = start.at.weights + away - curvature.weak @ away
+    return Estimated(weights, covariance, sampling, weak, last, noise, reached)
 
 
 def _solution(
@@ -276,8 +295,20 @@ def _solution(
     # Where a weight has no best value every step is as long as the one before: the margins of those
     # whom a feature tells apart from all others move by 1 or more.
     noise = np.sqrt(np.diag(back @ found.noise @ back.T))
-    moving = 2 * np.abs(back @ found.last) > LONGEST_LAST + 6 * noise
-    moving &= isinstance(at.loss, Logistic)
+    step = 2 * (back @ found.last)
+    moving = np.abs(step) > LONGEST_LAST + 6 * noise
+    # Of two values one may be told apart from all else. The first step is then 1, and the second,
+    # by the same Hessian, 1 / e; noise must not hide it.
+    effect = 2 * (back @ found.weights)
+    two = np.append(bounds.binary_features(data.n_features)[active.features], False)
+    shortest = math.exp(-1) - HIDDEN * 2 * noise
+    moving |= two & (np.abs(effect) > FAR) & (step * np.sign(effect) > shortest)
+    logistic = isinstance(at.loss, Logistic)
+    start, end = (
+        float(np.trace(active.coordinates.expected_hessian(w, logistic=logistic)))
+        for w in (at.weights, found.reached)
+    )
+    moving = (moving | (end < FLATTER * start)) & logistic
     estimand = Estimand(whitening, at.reach, at.clip)
     uncertainty = Uncertainty(active.features, covariance, sampling, weak, moving, method, estimand)
     deviations = np.sqrt(np.maximum(np.diag(covariance)[:-1], 1e-300))

@@ -2,19 +2,64 @@
 
 A record's say is limited by its leverage, never by its residual alone: it is weighted by
 min(1, C^2 / |t|^2), t being its whitened coordinates, so that a model that is right stays right.
+One that released bounds would clip has none: about clipped features no model is right.
 Proof of the bounds: inference.md.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sparsedp.data.bounds import Bounds
+from sparsedp.data.dataset import Dataset
+from sparsedp.data.records import Derived
 from sparsedp.data.sums import products
 from sparsedp.data.sums.weighed import weighed
 from sparsedp.losses import Loss
 from sparsedp.losses.clip import clipped
 from sparsedp.solvers.clipping import shortened
 from sparsedp.solvers.pursuit.records import Whitened, residual_table
+
+FEATURES_AT_ONCE = 32
+"""Dense copies of so many columns are made at a time."""
+
+ROUNDING = 1e-9
+"""Of the width of declared bounds: so close to a limit nothing is clipped that matters."""
+
+
+@dataclass(frozen=True, eq=False)
+class Beyond:
+    """Which records have a feature beyond released limits, given in the block's unit box."""
+
+    features: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+
+    def __call__(self, block: Dataset) -> np.ndarray:
+        """A mask, each record by itself (private)."""
+        found = np.zeros(block.n_records, dtype=bool)
+        for start in range(0, len(self.features), FEATURES_AT_ONCE):
+            some = slice(start, start + FEATURES_AT_ONCE)
+            values = block.columns(self.features[some])
+            inside = (values >= self.lower[some]) & (values <= self.upper[some])
+            found |= ~inside.all(axis=1)
+        return found
+
+
+def left_out(block: Whitened, beyond: np.ndarray) -> Whitened:
+    """The block with some records infinitely far away, where they count nothing (private)."""
+    return replace(block, norms=np.where(beyond, np.inf, block.norms))
+
+
+def within(data: Dataset, bounds: Bounds, records: Derived, features: np.ndarray) -> Derived:
+    """Whitened records of ``data`` without those that tighter bounds (released) clip. Private."""
+    limits = np.array([data.bounds.arrays(data.n_features), bounds.arrays(data.n_features)])
+    if np.array_equal(limits[0][:, features], limits[1][:, features]):
+        return records
+    to = data.unit_map
+    lower, upper = (limits[1][:, features] - to.center[features]) / to.half_width[features]
+    beyond = data.derive(Beyond(features, lower - ROUNDING, upper + ROUNDING))
+    return records.derive(left_out, beyond)
 
 
 @dataclass(frozen=True, eq=False)

@@ -189,7 +189,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", required=True, help="folder with load.py")
     parser.add_argument("--out", type=Path, default=Path("build/planning"))
-    parser.add_argument("--runs", type=int, default=4)
+    parser.add_argument("--runs", type=int, default=2)
     parser.add_argument("--ceilings", type=int, default=1, help="splits with ceilings")
     parser.add_argument("--tasks", help="some of them, by commas")
     run(parser.parse_args())

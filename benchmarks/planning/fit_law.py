@@ -342,7 +342,7 @@ def run(options: argparse.Namespace) -> None:
     if options.out is not None:
         options.out.write_text(json.dumps(content) + "\n")
     if options.page is not None:
-        page.write(parts, options.page)
+        page.write(parts, options.page, options.commit)
 
 
 if __name__ == "__main__":
@@ -352,4 +352,5 @@ if __name__ == "__main__":
     parser.add_argument("--table", action="store_true", help="print the law")
     parser.add_argument("--out", type=Path, help="law.json")
     parser.add_argument("--page", type=Path, help="a page, with those that the law never saw")
+    parser.add_argument("--commit", help="of the fits, if it is not that of the tree")
     run(parser.parse_args())

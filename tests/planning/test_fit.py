@@ -118,9 +118,17 @@ def test_planned_achieved_and_guessing_side_by_side(folder):
 
 
 def test_settings_without_a_law_are_fitted_without_a_promise():
-    result = run(*FIT, *HOPELESS, "--n-nonzero", 1, "-o", "m")
-    assert "no prediction" in result.stderr
-    assert PublishedModel.load("m").planned is None
+    others = {
+        "a": ("--n-nonzero", 1),
+        "b": ("--no-intercept",),
+        "c": ("--monotone", "age=increasing"),
+        "d": ("--intervals",),
+    }
+    for name, other in others.items():
+        result = run(*FIT, *HOPELESS, *other, "-o", name)
+        assert "no prediction" in result.stderr
+        assert other[0] in result.stderr
+        assert PublishedModel.load(name).planned is None
 
 
 @pytest.mark.parametrize(

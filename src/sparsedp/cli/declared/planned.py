@@ -178,7 +178,7 @@ def expected_of_fit(
         "--loss": given["loss"] != "squared",
         "--monotone": bool(given["monotone"]),
         "--no-intercept": not given["intercept"],
-        "--intervals": bool(dict(given).get("intervals")),  # part of the budget is kept for them
+        "--intervals": given["intervals"],  # part of the budget is kept for them
     }
     others += tuple(name for name, other in own.items() if other)
     guessed: Guessed = {

@@ -25,6 +25,16 @@ def test_the_solver_runs_on_the_sample():
     assert "public sample" in repr(found)
 
 
+def test_the_sample_says_what_is_predicted():
+    made = sample(80)
+    numbers = PublicSample(
+        X=made.X, y=made.X[:, 0], bounds=Bounds(-1, 1), kind="regression", target_bounds=(-1, 1)
+    )
+    found = plan(n_records=60, n_features=3, epsilon=9, public=numbers)
+    assert found.metric == "R2"
+    assert found.facts.spread == pytest.approx(np.std(made.X[:, 0]))
+
+
 def test_copies_of_a_person_are_other_persons():
     whose = np.repeat(np.arange(20), 3)
     made = sample(60, persons=whose)

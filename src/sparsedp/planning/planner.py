@@ -104,7 +104,10 @@ def plan(
         raise ValueError(f"neighbors must be one of {NEIGHBORS}, got {neighbors!r}")
     if holdout is not None and not 0 < holdout < 1:
         raise ValueError("holdout must be a share between 0 and 1")
-    kind, classes = _target(schema, task, n_classes)
+    if public is not None and schema is None and task is None:
+        kind, classes = public.kind, public.n_classes
+    else:
+        kind, classes = _target(schema, task, n_classes)
     d = _width(schema, bounds, n_features)
     if public is not None:
         rate, spread = rate or public.rate, spread or public.spread

@@ -30,6 +30,7 @@ from sparsedp.audit.targets import (
     LOSSES,
     bent,
     brisk,
+    inferring,
     persons,
     published,
     registered,
@@ -426,8 +427,9 @@ def test_everything_by_name_is_a_target():
     assert {t.solver.calibration for t in published()} == {"published"}
 
 
-def test_persons_are_attacked_and_protected():
-    for target in persons():
+@pytest.mark.parametrize("targets", [persons, inferring])
+def test_persons_and_intervals_are_attacked_and_protected(targets):
+    for target in targets():
         pairs = worst_pairs(target.loss, target.neighbors, target.rows)[1:3]
         claim = target.solver, target.loss, 2.0, 0.01, target.neighbors
         result = audit(*claim, runs=4, seed=3, pairs=pairs)

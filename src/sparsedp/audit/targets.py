@@ -22,6 +22,7 @@ from sparsedp.solvers import (
     BY_NAME,
     IGHT,
     FrankWolfe,
+    IntervalPursuit,
     MultinomialLasso,
     NoisyGD,
     ObjectivePerturbation,
@@ -139,6 +140,17 @@ def bent(epsilon: float = 2.0, delta: float = 0.01) -> Iterator[Target]:
         for target in registered(epsilon, delta, names=["pursuit"], losses=[loss]):
             make = partial(bent_pair, target.loss, target.neighbors, n_features, N_BENT)
             yield replace(target, name="pursuit, shapes", pair=make)
+
+
+def inferring(epsilon: float = 2.0, delta: float = 0.01) -> Iterator[Target]:
+    """Coefficients with intervals: scores, their squares and Hessians are released as well."""
+    solver = IntervalPursuit(n_nonzero=4)  # all features of the pairs that have a constant
+    for loss in ("logistic", "squared"):
+        for relation in NEIGHBORS:
+            target = Target("pursuit, intervals", solver, LOSSES[loss], epsilon, delta, relation)
+            yield target
+            if loss == "logistic":
+                yield replace(target, name="pursuit, intervals, persons", rows=5)
 
 
 def brisk(solver: Solver) -> Solver:

@@ -201,9 +201,10 @@ def test_losses_are_those_of_a_likelihood_ratio(solver, neighbors):
 
 
 @pytest.mark.parametrize("neighbors", NEIGHBORS)
-@pytest.mark.parametrize("name", list(SOLVERS))
+@pytest.mark.parametrize("name", [name for name in SOLVERS if name != "intervals"])
 def test_sound_solvers_pass(name, neighbors):
-    # A short version of `sparsedp audit --all`, which takes minutes.
+    # A short version of `sparsedp audit --all`, which takes minutes. Intervals need all features of
+    # a pair, and bounds alone: `inferring` attacks them.
     for loss in (Logistic(), Squared(), Multinomial(3)):
         pairs = [worst_pairs(loss, neighbors)[i] for i in (1, 4)]
         try:

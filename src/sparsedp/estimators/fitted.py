@@ -65,14 +65,16 @@ def inference_of(estimator: Estimator) -> Inference:
 def summary_of(estimator: Estimator, title: str) -> Summary:
     """The table of coefficients, for readers."""
     inference, record = inference_of(estimator), estimator.privacy_
-    named = names_or_positions(estimator)
+    named = [
+        f"x{j}" if name == j else str(name) for j, name in enumerate(names_or_positions(estimator))
+    ]
     notes = tuple(
-        f"{name} is clipped to {low:g} ... {high:g}."
+        f"{f'x{name}' if isinstance(name, int) else name} is clipped to {low:g} ... {high:g}."
         for name, (low, high) in clipped_of(estimator).items()
     )
     return Summary(
         title=title,
-        names=tuple(f"x{j}" if named[j] == j else str(named[j]) for j in inference.features),
+        names=tuple(named[j] for j in inference.features),
         table=inference.table,
         epsilon=record.epsilon,
         delta=record.delta,
@@ -109,6 +111,10 @@ def margins_of(estimator: Estimator, X: Features, offset: Weights | None = None)
         offset = offset_of(estimator.schema_, X, offset)
     limits = estimator.privacy_.model.get("offset_bounds")
     return with_offset(margins, offset, limits, estimator.invalid)
+
+
+def _shown(name: str | int) -> str:
+    return f"x{name}" if isinstance(name, int) else name
 
 
 def clipped_of(estimator: Estimator) -> dict[str | int, tuple[float, float]]:

@@ -249,6 +249,19 @@ def test_records_that_tighter_bounds_clip_do_not_bend_a_line():
         assert (errors < 0.05).all()
 
 
+def test_a_value_that_few_records_have_is_not_cut_off():
+    # 180 of 8,000 records, where 160 may be clipped: noise of 20 or so decides whether they are.
+    random = np.random.default_rng(5)
+    X = np.column_stack([random.permutation(np.arange(8000) < 180), random.random(8000)]) * 1.0
+    y = (random.random(8000) < expit(2 * X[:, 0] + X[:, 1] - 1)).astype(int)
+    for seed in range(5):
+        fitted = SparseLogisticRegression(
+            epsilon=2.0, delta=1e-6, bounds=(0, 1), classes=(0, 1), intervals=True
+        )
+        fitted.set_params(random_state=seed).fit(X, y)
+        assert fitted.clip_bounds_[1][0] == 1
+
+
 def test_a_rare_class_that_the_start_took_for_a_frequent_one_has_no_intervals():
     # Seeded: 5 of 25 intervals missed before there was a rule.
     true, missed = np.array([0.8, -0.5, 0.3, 0.0]), 0

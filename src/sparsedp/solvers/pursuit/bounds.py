@@ -28,7 +28,7 @@ LOUDEST = 0.05
 
 
 def tightened(
-    data: Dataset, moments: Moments, n_records: float, share: float
+    data: Dataset, moments: Moments, n_records: float, share: float, slack: float = 2.0
 ) -> tuple[Dataset, float]:
     """Clip to privately released bounds.
 
@@ -43,6 +43,9 @@ def tightened(
     share : float
         Of the Gaussian budget; half of it is left over where features are too many for histograms
         of their own and one shape for all of them must do.
+    slack : float
+        Deviations of noise by which a count may be above the part that may be clipped; where it is
+        negative, the count has to be below it by as many.
 
     Returns
     -------
@@ -71,7 +74,7 @@ def tightened(
         deviation = moments.deviation(sensitivity, share)
     noisy = moments.release(counts, sensitivity, share)  # released
     factors = np.ones((data.n_features, 3))
-    factors[between] = _factors(noisy, deviation, n_records)
+    factors[between] = _factors(noisy, deviation, n_records, slack)
     return data.tightened(_shrunk(data, factors)), unused
 
 
@@ -86,7 +89,7 @@ def _between(data: Dataset) -> np.ndarray:
     return np.flatnonzero(~data.bounds.binary_features(data.n_features))
 
 
-def _factors(noisy: np.ndarray, deviation: float, n_records: float) -> np.ndarray:
+def _factors(noisy: np.ndarray, deviation: float, n_records: float, slack: float) -> np.ndarray:
     """Fractions of the width to keep, from either bound or about the middle: (features, 3).
 
     The smallest 2**-b beyond which few records lie, as far as noise lets us see it.
@@ -95,7 +98,7 @@ def _factors(noisy: np.ndarray, deviation: float, n_records: float) -> np.ndarra
     for b in range(1, N_LEVELS + 1):
         spread = deviation * math.sqrt(b)
         if spread <= LOUDEST * n_records:
-            most = min(TAIL * n_records + 2 * spread, LOUDEST * n_records + spread)
+            most = min(TAIL * n_records + slack * spread, LOUDEST * n_records + spread)
             few = noisy[..., :b].sum(axis=-1) <= most
             few[:, :2] &= b <= N_END_LEVELS
             few[:, 2] &= b >= FIRST_MIDDLE_LEVEL

@@ -94,7 +94,8 @@ class SparsePoissonRegressor(RegressorMixin, BaseEstimator):
         count half the limit.
     holdout : float, optional
         Probability that a person (or row, without persons) is kept out of the fit, by a secret
-        coin, for private scores of the model: see ``evaluation_``. Costs no further epsilon.
+        coin, for private scores of the model: see ``evaluation_``. Model and
+        scores together cost the epsilon of the fit (more on a ledger of rule "union").
     ledger : Ledger, optional
         The budget that this fit is charged to, before any noise is drawn.
     random_state : optional

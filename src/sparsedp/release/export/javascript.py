@@ -3,11 +3,12 @@
 import json
 from collections.abc import Sequence
 
+from sparsedp.data.schema.kinds.cells import MISSING
 from sparsedp.release.export.expression import Program
 from sparsedp.release.export.language import Language
 
 READERS = """\
-const MISSING = new Set(["", "na", "n/a", "<na>", "nan", "-nan", "nat", "null", "none", "?"]);
+const MISSING = new Set(@missing@);
 const DAY = 86400000;
 
 function text(cell) {
@@ -69,7 +70,11 @@ def write(program: Program, title: Sequence[str]) -> str:
         both=" && ",
         choose=_choose,
     )
-    lines = [*(f"// {line}" for line in title), "", READERS]
+    lines = [
+        *(f"// {line}" for line in title),
+        "",
+        READERS.replace("@missing@", json.dumps(sorted(MISSING))),
+    ]
     lines += ["// Score one record: an object from columns to cells."]
     lines += ["export function predict(record) {"]
     lines += [

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from sparsedp.data.schema.kinds.cells import MISSING
 from sparsedp.release.export.expression import Program
 from sparsedp.release.export.language import Language
 
@@ -10,7 +11,7 @@ import math
 from datetime import date, datetime
 from unicodedata import normalize
 
-MISSING = {"", "na", "n/a", "<na>", "nan", "-nan", "nat", "null", "none", "?"}
+MISSING = @missing@
 
 
 def _text(cell):
@@ -73,7 +74,13 @@ def write(program: Program, title: Sequence[str]) -> str:
         both=" and ",
         choose=_choose,
     )
-    lines = [*(f"# {line}" for line in title), "", READERS, "", "def predict(record):"]
+    lines = [
+        *(f"# {line}" for line in title),
+        "",
+        READERS.replace("@missing@", repr(tuple(sorted(MISSING)))),
+        "",
+        "def predict(record):",
+    ]
     lines.append('    """Score one record: a mapping from columns to cells."""')
     lines += [
         f"    {name} = _{cell.read}(record.get({cell.column!r}))" for cell, name in cells.items()

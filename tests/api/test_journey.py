@@ -289,3 +289,19 @@ def test_a_ledger_that_a_fit_makes_protects_whom_the_fit_protects(schema):
     run("fit", "t.csv", *how, "--ledger-epsilon", 3, "--ledger-delta", 1e-4, "-o", "m")
     assert "protects every person" in run("ledger", "new.ledger").stdout
     assert PublishedModel.load("m").privacy["unit"] == "person"
+
+
+def test_init_tells_programs_the_columns(folder):
+    told = json.loads(run("init", "t.csv", "--codebook", "codebook.csv", "--json").stdout)
+    assert told["schema"] == "schema.toml"
+    assert told["columns"][:2] == ["Patienten-Nr", "Größe"]
+    assert told["not_columns"] == ["Unbekannt"]
+
+
+def test_progress_goes_through_pipes_on_request(folder):
+    small(["F", "M"] * 40)
+    assert "releases" not in run(*SMALL_FIT, "--json", "-o", "m").stderr
+    told = run(*SMALL_FIT, "--json", "--progress", "-o", "n")
+    assert re.search(r"\d+/\d+ releases", told.stderr)
+    assert json.loads(told.stdout)["private"] is True
+    assert "progress" not in Path("n/run.toml").read_text()

@@ -121,6 +121,7 @@ if TYPE_CHECKING:
     "-o", "--output", type=anywhere, default=Path("model"), show_default=True, help="Folder."
 )
 @click.option("--force", is_flag=True, help="Replace a model in that folder.")
+@click.option("--progress", is_flag=True, help="Count releases on standard error, also in a pipe.")
 @click.option("--resume", is_flag=True, help="Finish an interrupted fit at no charge; needs -o.")
 @json_option()
 @click.pass_context
@@ -130,6 +131,7 @@ def command(
     force: bool,
     resume: bool,
     check: bool,
+    progress: bool,
     as_json: bool,
     **given: Unpack[Given],
 ) -> None:
@@ -159,7 +161,8 @@ def command(
         check_named(ctx, given["ledger"])
         folder.check(force=force)
         try:
-            model = _fit(folder, given, force=force, shown=sys.stderr.isatty() and not as_json)
+            shown = progress or (sys.stderr.isatty() and not as_json)
+            model = _fit(folder, given, force=force, shown=shown)
         except KeyboardInterrupt:  # later ones are accounted for
             raise Stopped(f"Stopped. {NOTHING}") from None
     _show(model, output, as_json=as_json)

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sparsedp.cli.options import anywhere, existing, limit_option, source, table_options
+from sparsedp.cli.options import (
+    anywhere,
+    existing,
+    json_option,
+    limit_option,
+    source,
+    table_options,
+)
 
 if TYPE_CHECKING:
     from sparsedp.cli.declared.source import Source
@@ -37,6 +44,7 @@ QUESTION = (
     "-o", "--output", type=anywhere, default=Path("schema.toml"), show_default=True, help="File."
 )
 @click.option("--force", is_flag=True, help="Overwrite the file.")
+@json_option()
 def command(
     data: "Location",
     target: str | None,
@@ -50,6 +58,7 @@ def command(
     sheet: str | None,
     output: Path,
     force: bool,
+    as_json: bool,
 ) -> None:
     """Write a schema for DATA, to be filled in.
 
@@ -58,7 +67,6 @@ def command(
     from sparsedp.cli.declared.codebook import read_codebook
     from sparsedp.cli.declared.source import Source
     from sparsedp.cli.declared.template import template
-    from sparsedp.data.schema.tables import quoted
 
     if output.exists() and not force:
         raise ValueError(f"{output} exists: choose another name by -o, or --force")
@@ -68,18 +76,37 @@ def command(
     given = columns.split(",") if columns is not None else list(book) or None
     records = Source(data, file_format, delimiter, encoding, sheet)
     names = [] if records.matrix else _names(records, given)
-    if person is None and unit is None and names and _is_terminal(data):
+    if person is None and unit is None and names and not as_json and _is_terminal(data):
         person, unit = _ask(names)
     for column in (target, person):
         if column is not None and names and column not in names:
             raise ValueError(f"{data} has no column {column!r}; it has {', '.join(names[:12])}")
     text = template(data.name, names, target=target, person=person, unit=unit, book=book)
     output.write_text(text, encoding="utf-8")
-    click.echo(f"Wrote {output} for {len(names)} columns." if names else f"Wrote {output}.")
+    _tell(data, output, names, list(book), unit_is_said=bool(person or unit), as_json=as_json)
+
+
+def _tell(
+    data: "Location",
+    output: Path,
+    names: list[str],
+    book: list[str],
+    *,
+    unit_is_said: bool,
+    as_json: bool,
+) -> None:
+    """What was written, and what is to be filled in."""
+    from sparsedp.cli.show import echo_json
+    from sparsedp.data.schema.tables import quoted
+
     unknown = [name for name in book if name not in names]
+    if as_json:
+        echo_json({"schema": str(output), "columns": names, "not_columns": unknown})
+        return
+    click.echo(f"Wrote {output} for {len(names)} columns." if names else f"Wrote {output}.")
     if unknown:
         click.echo(f"Of the code book, {len(unknown)} entries are no columns of these data.")
-    if person is None and unit is None:
+    if not unit_is_said:
         click.echo("Say in it who is protected: people by the column of an id, or single rows.")
     click.echo("Fill in what you know about the domain or find in a code book, not in the data:")
     click.echo(f"  {', '.join(quoted(name) for name in names if name not in book)[:200] or '-'}")

@@ -4,14 +4,15 @@ import json
 import math
 import textwrap
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
-from sparsedp.privacy.verdict import Verdict
-from sparsedp.release.feature import Feature
-from sparsedp.release.model import PublishedModel
-from sparsedp.release.report import by_effect
-from sparsedp.release.scores import HeldOut
+if TYPE_CHECKING:  # verbs that show no model do not wait for what models need
+    from sparsedp.privacy.verdict import Verdict
+    from sparsedp.release.feature import Feature
+    from sparsedp.release.model import PublishedModel
+    from sparsedp.release.scores import HeldOut
 
 COLORS = {"green": "green", "amber": "yellow", "red": "red"}
 MOST_ROWS = 30
@@ -24,7 +25,7 @@ def echo_json(content: object) -> None:
     click.echo(json.dumps(content, indent=1, ensure_ascii=False))
 
 
-def echo_verdict(verdict: Verdict) -> None:
+def echo_verdict(verdict: "Verdict") -> None:
     """The verdict in its color, the statement, and why it is not more."""
     click.secho(verdict.headline, fg=COLORS[verdict.color], bold=True)
     echo_wrapped(verdict.statement, indent="  ")
@@ -33,7 +34,7 @@ def echo_verdict(verdict: Verdict) -> None:
             echo_wrapped(f"- {reason}", indent="  ")
 
 
-def verdict_json(verdict: Verdict) -> dict[str, object]:
+def verdict_json(verdict: "Verdict") -> dict[str, object]:
     """The verdict for other programs."""
     return {
         "private": verdict.private,
@@ -62,8 +63,10 @@ def table_lines(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
     ]
 
 
-def coefficient_lines(model: PublishedModel) -> list[str]:
+def coefficient_lines(model: "PublishedModel") -> list[str]:
     """A small bar chart; bars show the effect of a feature across its limits."""
+    from sparsedp.release.report import by_effect
+
     features = by_effect(model)[:MOST_ROWS]
     more = len(model.features) - len(features)
     lines = []
@@ -88,7 +91,7 @@ def coefficient_lines(model: PublishedModel) -> list[str]:
     return lines
 
 
-def score_lines(found: HeldOut) -> list[str]:
+def score_lines(found: "HeldOut") -> list[str]:
     """Private scores with intervals, beside those of a model that knows nothing else."""
     rows = [["", "estimate", "95 % interval", "null"]]
     for name, score in found.scores.items():
@@ -100,7 +103,7 @@ def score_lines(found: HeldOut) -> list[str]:
     return lines + ([] if said is None else textwrap.wrap(f"{said}.", WIDTH - 2))
 
 
-def _bar(feature: Feature, longest: float) -> str:
+def _bar(feature: "Feature", longest: float) -> str:
     share = feature.swing[0] / longest if 0 < longest < math.inf else 1.0
     mark = "~" if feature.knots else "+" if feature.effect[0] > 0 else "-"
     return mark * max(1, round(BAR * share))

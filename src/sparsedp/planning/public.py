@@ -7,6 +7,7 @@ its figures are low rather than high.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.stats import rankdata
@@ -16,10 +17,12 @@ from sparsedp.data.bounds import Bounds
 from sparsedp.data.gate import encode_labels, target_numbers
 from sparsedp.data.raw import Cells, RawTable
 from sparsedp.data.schema import Schema
-from sparsedp.estimators import SparseLinearRegression, SparseLogisticRegression
 from sparsedp.planning.band import Band
 from sparsedp.planning.facts import Facts, Kind, NotMeasured, kind_of
 from sparsedp.planning.law import LEVELS
+
+if TYPE_CHECKING:  # a plan by the law does not wait for scikit-learn
+    from sparsedp.estimators import SparseLinearRegression, SparseLogisticRegression
 
 N_FOLDS, N_SEEDS = 4, 3
 MOST_RECORDS = 100_000
@@ -141,8 +144,10 @@ class PublicSample:
 
     def model(
         self, facts: Facts, epsilon: float, seed: int | None
-    ) -> SparseLinearRegression | SparseLogisticRegression:
+    ) -> "SparseLinearRegression | SparseLogisticRegression":
         """The defaults."""
+        from sparsedp.estimators import SparseLinearRegression, SparseLogisticRegression
+
         if self.kind == "regression":
             found = SparseLinearRegression(target_bounds=self.target_bounds)
         else:
@@ -156,7 +161,7 @@ class PublicSample:
         )
 
     def score(
-        self, model: SparseLinearRegression | SparseLogisticRegression, rows: np.ndarray
+        self, model: "SparseLinearRegression | SparseLogisticRegression", rows: np.ndarray
     ) -> float:
         """AUC, R2 or accuracy on rows that were not fitted to."""
         X, y = self.X[rows], self.y[rows]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 NAMES = ("data", "ledger")
 SECRET = ("holdout_key", "evaluation_ledger")
-ONCE = ("config", "output", "force", "resume", "as_json", "check", "quiet", "yes")
+ONCE = ("config", "output", "force", "resume", "as_json", "check", "progress", "quiet", "yes")
 NOT_REPEATED = {*ONCE, *SECRET, *NAMES}
 IN_TABLES = {"schema", "target", "classes", "target_bounds", "drop", "person", "unit"}
 

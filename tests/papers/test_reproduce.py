@@ -3,23 +3,23 @@
 import csv
 import hashlib
 import http.server
+import subprocess
 import sys
 import threading
+import tomllib
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from setuptools import find_packages
 
 from sparsedp.cli import main
+from sparsedp_experiments.framework import registry, runner, store
+from sparsedp_experiments.framework.data import Data, DataMissing
+from sparsedp_experiments.framework.table import markdown, mean_error, wilson
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "experiments"))
-
-from framework import registry, runner, store  # noqa: E402
-from framework.data import Data, DataMissing  # noqa: E402
-from framework.table import markdown, mean_error, wilson  # noqa: E402
-
 STAND_IN = """
 import numpy as np
 from scipy import sparse
@@ -190,17 +190,38 @@ def test_an_interrupt_leaves_the_finished_trials(folder, tmp_path, monkeypatch):
     assert [row["repetition"] for row in rows] == [0, 1]
 
 
-def test_bad_names_and_a_missing_clone_get_a_sentence(monkeypatch, tmp_path):
+def test_bad_names_get_a_sentence():
     bad = CliRunner().invoke(main, ["reproduce", "private-lasso/table9"])
     assert bad.exit_code == 2
     assert "--list" in bad.output
-    from sparsedp.cli import reproduce
 
+
+def test_the_experiments_are_part_of_the_wheel():
+    # What `pip install` takes, by the rules of pyproject.toml: packages, and data files in them.
+    rules = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    packages = find_packages(str(ROOT / rules["packages"]["find"]["where"][0]))
+    taken = {
+        path
+        for pattern in rules["package-data"]["sparsedp_experiments"]
+        for path in registry.ROOT.glob(pattern)
+    }
+    for experiment in registry.all_experiments():
+        folder = experiment.path.parent
+        assert f"{registry.PACKAGE}.{folder.name}" in packages
+        assert experiment.path.with_suffix(".toml") in taken, experiment.key
+    assert f"{registry.PACKAGE}.framework" in packages
+    assert registry.ROOT / "framework" / "sources.toml" in taken
+
+
+def test_experiments_are_listed_from_anywhere(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(reproduce, "__file__", str(tmp_path / "a" / "b" / "c" / "d.py"))
-    absent = CliRunner().invoke(main, ["reproduce", "--list"])
-    assert absent.exit_code == 2
-    assert "clone the repository" in absent.output
+    listed = subprocess.run(
+        [sys.executable, "-m", "sparsedp.cli", "reproduce", "--list"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "private-lasso/table1" in listed.stdout
 
 
 @pytest.fixture

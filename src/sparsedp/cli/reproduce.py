@@ -13,11 +13,9 @@ import click
 
 from sparsedp.cli.options import anywhere, existing
 
-HERE = "experiments"
-
 
 class Experiment(Protocol):
-    """A table or figure of a paper; the class itself is not part of the package."""
+    """A table or figure of a paper, as the list shows it."""
 
     key: str
     title: str
@@ -51,8 +49,7 @@ def command(
     """Rerun experiments of the papers.
 
     EXPERIMENT is a table or figure such as private-lasso/table1, a paper such as ight, or all.
-    A run that was stopped goes on where it was. Needs a clone of the repository, and the extra
-    `reproduce` (matplotlib, pooch).
+    A run that was stopped goes on where it was. Needs the extra `reproduce` (matplotlib, pooch).
     """
     registry = _framework("registry")
     if show_list or not experiments:
@@ -92,17 +89,8 @@ def command(
 
 
 def _framework(name: str) -> ModuleType:
-    """A module of experiments/framework, which is not part of the package."""
-    for place in (Path.cwd(), Path(__file__).resolve().parents[3]):
-        folder = place / HERE
-        if (folder / "framework" / "registry.py").exists():
-            if str(folder) not in sys.path:
-                sys.path.insert(0, str(folder))
-            return importlib.import_module(f"framework.{name}")
-    raise ValueError(
-        "the experiments are not part of the installed package: clone the repository of sparsedp "
-        f"and run this command in its top folder, which has the folder {HERE}"
-    )
+    """A module of the experiments, which import this package: loaded when they are asked for."""
+    return importlib.import_module(f"sparsedp_experiments.framework.{name}")
 
 
 def _echo_list(experiments: Sequence[Experiment]) -> None:

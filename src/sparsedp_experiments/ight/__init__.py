@@ -1,0 +1,1 @@
+"""Wang and Gu (2019), Differentially Private Iterative Gradient Hard Thresholding."""

@@ -1,0 +1,192 @@
+"""What Tables 2 and 3 of Wang and Gu (2019) share: text sets with rows of norm one."""
+
+from typing import Any
+
+import numpy as np
+
+from sparsedp import Bounds
+from sparsedp_experiments.framework.figure import COLORS, axes, level, save, series
+from sparsedp_experiments.framework.fit import Gated, fitted, gated
+from sparsedp_experiments.framework.table import column, markdown
+from sparsedp_experiments.ight import methods
+
+MEASURES = {"mse": "squared error", "test_error": "test error"}
+
+
+def all_trials(settings: dict[str, Any]) -> list[dict[str, Any]]:
+    """Every method on every set; repetitions differ by their noise."""
+    return [
+        {"set": name, "repetition": repetition, **fit}
+        for name in settings["sets"]
+        for fit in methods.fits(settings["epsilons"], settings)
+        for repetition in range(repetitions(fit["method"], settings))
+    ]
+
+
+def repetitions(method: str, settings: dict[str, Any]) -> int:
+    """One where nothing is random; for Pursuit what the TOML says."""
+    if method == methods.REFERENCE:
+        return 1
+    return settings["pursuit_repetitions" if method == "Pursuit" else "repetitions"]
+
+
+def records(
+    name: str, settings: dict[str, Any], data: Any, target_bounds: tuple[float, float] | None = None
+) -> tuple[Gated, Any, np.ndarray]:
+    """Gated training records, test records and their targets."""
+    return data.kept(("text", name), lambda: _records(name, settings, data, target_bounds))
+
+
+def _records(
+    name: str, settings: dict[str, Any], data: Any, target_bounds: tuple[float, float] | None
+) -> tuple[Gated, Any, np.ndarray]:
+    X, y = data.load(name)
+    X_test, y_test = data.load(name, "test")
+    most = settings.get("n_features", X.shape[1])
+    if X.shape[1] > most:
+        generator = np.random.default_rng(settings["data_seed"])
+        features = np.sort(generator.choice(X.shape[1], most, replace=False))
+        X, X_test = X[:, features], X_test[:, features]
+    if target_bounds is not None:
+        # The model has no intercept: what is known in advance, the middle of the scale, is zero.
+        middle, half = sum(target_bounds) / 2, (target_bounds[1] - target_bounds[0]) / 2
+        y, y_test, target_bounds = y - middle, y_test - middle, (-half, half)
+    bounds = Bounds(0, 1, row_norm=1)
+    train = gated(X, y, bounds, fit_intercept=False, target_bounds=target_bounds)
+    return train, X_test, y_test
+
+
+def model(trial: dict[str, Any], settings: dict[str, Any], train: Gated, seed: Any) -> Any:
+    """A fitted estimator."""
+    return fitted(
+        train,
+        methods.solver(trial, settings["chosen"][trial["set"]]),
+        epsilon=trial["epsilon"],
+        delta=settings["delta"],
+        seed=seed,
+        n_nonzero=min(settings["n_nonzero"], train.data.n_features),
+        neighbors="replace_one",
+    )
+
+
+def summary(
+    rows: list[dict[str, Any]], settings: dict[str, Any], value: str, digits: int, source: str
+) -> str:
+    """Tables of values, and of values over those of IGHT without noise, by set."""
+    epsilons, printed = settings["epsilons"], settings["published"]
+    parts = [
+        f"## Printed in the paper: {source}, standard errors in brackets\n",
+        markdown(
+            ["method", *(f"ε = {e:g}" for e in printed["epsilons"])],
+            [
+                [name, *(f"{m:g} ({e:g})" if e else f"{m:g}" for m, e in pairs(printed[name]))]
+                for name in ("IGHT", "Frank-Wolfe", "Two stage", "DP-IGHT")
+            ],
+        ),
+    ]
+    for name in dict.fromkeys(row["set"] for row in rows):
+        mine = [row for row in rows if row["set"] == name]
+        parts.append(f"## {name}\n")
+        parts.append(methods.result_table(mine, value, digits, epsilons, {}))
+        parts.append(f"Without a model (a constant): {mine[0]['null']:.{digits}f}.\n")
+        parts.append(f"Over IGHT without noise, which makes different sets ({source}) alike:\n")
+        parts.append(_ratios(mine, value, epsilons, printed))
+    parts.append("## What the published calibrations prove, at replace-one neighbors\n")
+    parts.append(methods.proven(rows, epsilons))
+    return "\n".join(parts)
+
+
+def pairs(entries: list[Any]) -> list[tuple[float, float]]:
+    """Means and standard errors as the TOML lists them."""
+    return [(entry[0], entry[1]) if isinstance(entry, list) else (entry, 0.0) for entry in entries]
+
+
+def _ratios(
+    rows: list[dict[str, Any]], value: str, epsilons: list[float], printed: dict[str, Any]
+) -> str:
+    base = float(np.mean(column([r for r in rows if r["method"] == methods.REFERENCE], value)))
+    lines = []
+    for method in methods.COMPARED:
+        found = dict(zip(printed["epsilons"], pairs(printed[method]), strict=True))
+        of = printed["IGHT"][0]
+        cells = [f"{found[e][0] / of:.2f}" if e in found else "" for e in epsilons]
+        lines.append([method, "printed in the paper", *cells])
+        lines += [
+            [method, calibration, *_means(rows, method, calibration, value, epsilons, base)]
+            for calibration in ("published", "sound")
+        ]
+    lines.append(["Pursuit", "sound", *_means(rows, "Pursuit", "sound", value, epsilons, base)])
+    lines.append(["constant", "", *[f"{rows[0]['null'] / base:.2f}"] * len(epsilons)])
+    return markdown(["method", "calibration", *(f"ε = {e:g}" for e in epsilons)], lines)
+
+
+def _means(
+    rows: list[dict[str, Any]],
+    method: str,
+    calibration: str,
+    value: str,
+    epsilons: list[float],
+    base: float,
+) -> list[str]:
+    cells = []
+    for epsilon in epsilons:
+        key = (method, calibration, epsilon)
+        mine = [r for r in rows if (r["method"], r["calibration"], r["epsilon"]) == key]
+        cells.append(f"{np.mean(column(mine, value)) / base:.2f}" if mine else "")
+    return cells
+
+
+def picture(
+    rows: list[dict[str, Any]],
+    settings: dict[str, Any],
+    folder: Any,
+    value: str,
+    source: str,
+    name: str,
+) -> None:
+    """Values over those of IGHT without noise, a panel per set, the printed ones in black."""
+    sets = list(dict.fromkeys(row["set"] for row in rows))
+    figure, grid = axes(len(sets), width=4.4 if len(sets) > 1 else 7.0, height=3.6)
+    printed, epsilons = settings["published"], settings["epsilons"]
+    for ax, panel in zip(grid.flat, sets, strict=True):
+        mine = [row for row in rows if row["set"] == panel]
+        reference = [r for r in mine if r["method"] == methods.REFERENCE]
+        base = float(np.mean(column(reference, value)))
+        for method in methods.COMPARED:
+            look = methods.look(method, "published")
+            of = printed["IGHT"][0]
+            means, errors = zip(*pairs(printed[method]), strict=True)
+            ax.errorbar(
+                printed["epsilons"],
+                np.divide(means, of),
+                np.divide(errors, of),
+                label=f"{method}, printed ({source})",
+                color=COLORS["published"],
+                linewidth=0.8,
+                markersize=3.5,
+                capsize=2,
+                alpha=0.7,
+                **{key: look[key] for key in ("marker", "linestyle")},
+            )
+        for method, calibration in dict.fromkeys((r["method"], r["calibration"]) for r in mine):
+            if method != methods.REFERENCE:
+                samples = [
+                    column([r for r in mine if key_of(r) == (method, calibration, e)], value) / base
+                    for e in epsilons
+                ]
+                series(ax, epsilons, samples, **methods.look(method, calibration))
+        level(ax, 1.0, label="IGHT, no noise", color=COLORS["reference"])
+        level(ax, mine[0]["null"] / base, label="constant", color=COLORS["null"], linestyle="-")
+        ax.set_title(panel, fontsize=9)
+        ax.set_xlabel("epsilon")
+        ax.set_ylabel(f"{MEASURES[value]} over IGHT's without noise")
+        ax.set_ylim(bottom=0)
+        ax.set_xticks(epsilons)
+    handles, labels = grid.flat[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside right center", fontsize=8)
+    save(figure, folder, name)
+
+
+def key_of(row: dict[str, Any]) -> tuple[str, str, float]:
+    """Which curve and which point of it a row belongs to."""
+    return row["method"], row["calibration"], row["epsilon"]

@@ -1,0 +1,15 @@
+"""Figure 10 of Hoseinpour et al. (2023)."""
+
+from typing import Any
+
+from sparsedp_experiments.pretraining import boundary
+
+TITLE = "Figure 10: decision boundary of the pre-trained model at epsilon 0.5"
+COLUMNS = boundary.COLUMNS
+
+trials, run, summarize = boundary.trials, boundary.run, boundary.summarize
+
+
+def draw(rows: list[dict[str, Any]], settings: dict[str, Any], folder: Any) -> None:
+    """The boundaries."""
+    boundary.picture(rows, settings, folder, "figure10")

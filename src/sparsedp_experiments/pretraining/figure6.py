@@ -1,0 +1,15 @@
+"""Figure 6 of Hoseinpour et al. (2023)."""
+
+from typing import Any
+
+from sparsedp_experiments.pretraining import curves
+
+TITLE = "Figure 6: loss of noisy gradient descent at epsilon 1, pre-trained"
+COLUMNS = curves.COLUMNS
+
+trials, run, summarize = curves.trials, curves.run, curves.summarize
+
+
+def draw(rows: list[dict[str, Any]], settings: dict[str, Any], folder: Any) -> None:
+    """The curves."""
+    curves.picture(rows, settings, folder, "figure6")

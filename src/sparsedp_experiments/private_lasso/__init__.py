@@ -1,0 +1,1 @@
+"""Khanna et al. (2024), Sparse Private LASSO Logistic Regression."""

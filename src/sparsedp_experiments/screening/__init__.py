@@ -1,0 +1,1 @@
+"""Khanna et al., The Challenge of Differentially Private Screening Rules."""

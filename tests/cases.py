@@ -14,6 +14,8 @@ from sparsedp.privacy import PublicFacts
 from sparsedp.solvers import (
     ADMM,
     IGHT,
+    AdaSSP,
+    BoostedAdaSSP,
     Certificate,
     FrankWolfe,
     GreedyCoordinateDescent,
@@ -69,6 +71,8 @@ SOLVERS: dict[str, Solver] = {
         voter=FrankWolfe(n_steps=6),
         solver=ObjectivePerturbation(rows_per_person=3),
     ),
+    "ada_ssp": AdaSSP(),
+    "boosted_ada_ssp": BoostedAdaSSP(n_rounds=3, clip=0.7),
     "admm": ADMM(n_steps=5),
     "admm_pure": ADMM(n_steps=2, noise="pure", penalty="l1/2"),
 }

@@ -9,6 +9,7 @@ from sparsedp.losses.huber import Huber
 from sparsedp.losses.log_cosh import LogCosh
 from sparsedp.losses.logistic import Logistic
 from sparsedp.losses.loss import (
+    Coded,
     CompiledWalk,
     Inferable,
     Lipschitz,
@@ -23,6 +24,7 @@ from sparsedp.losses.squared import Squared
 
 __all__ = [
     "BY_NAME",
+    "Coded",
     "CompiledWalk",
     "Huber",
     "Inferable",

@@ -39,6 +39,8 @@ class Logistic:
     shape = "logistic"
     walk_name = "logistic"
     residual_tails = 1.0
+    code_slope = 2.0
+    """A code is predicted as 2p - 1; log(p / (1 - p)) is about twice that where p is near 1/2."""
     scaling_bound = 0.22390
     """The largest u sigmoid'(u) is 0.223896, at u = 1.5434."""
 
@@ -70,6 +72,10 @@ class Logistic:
         sigmoid(||w||_1) from its label: one half at w = 0, not one.
         """
         return float(expit(np.abs(weights).sum()))
+
+    def codes(self, target: np.ndarray) -> np.ndarray:
+        """-1 and 1."""
+        return 2.0 * target - 1.0
 
     def mean(self, margins: np.ndarray) -> np.ndarray:
         """Probability of label 1."""

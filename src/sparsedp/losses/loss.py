@@ -179,6 +179,20 @@ class ScalingBound(Protocol):
 
 
 @runtime_checkable
+class Coded(Protocol):
+    """Least squares can be fitted to its targets: to numbers themselves, to labels by codes."""
+
+    @property
+    def code_slope(self) -> float:
+        """Margins over codes: what the weights of a fit to the codes are multiplied by."""
+        ...
+
+    def codes(self, target: np.ndarray) -> np.ndarray:
+        """What least squares is fitted to, of norm at most 1: (n,) or (n, n_outputs) (private)."""
+        ...
+
+
+@runtime_checkable
 class Inferable(Protocol):
     """Its coefficients can have intervals."""
 

@@ -57,6 +57,15 @@ class Multinomial:
         """That of equal probabilities."""
         return 1 / self.n_classes
 
+    @property
+    def code_slope(self) -> float:
+        """About equal probabilities, where a code is predicted as p - 1/K and log p rises by K."""
+        return float(self.n_classes)
+
+    def codes(self, target: np.ndarray) -> np.ndarray:
+        """The label's corner of the simplex, seen from its middle: of norm sqrt(1 - 1/K)."""
+        return np.eye(self.n_classes)[target] - 1 / self.n_classes
+
     def value(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
         """Loss of each record (private)."""
         return logsumexp(margins, axis=1) - margins[np.arange(len(target)), target]

@@ -29,6 +29,7 @@ class Squared:
     shape = "log_cosh"  # what `bounded` makes of it
     walk_name = "squared"
     residual_tails = 4.0
+    code_slope = 1.0
 
     def value(self, margins: np.ndarray, target: np.ndarray) -> np.ndarray:
         """Loss of each record (private)."""
@@ -52,6 +53,10 @@ class Squared:
         A prediction is at most ||w||_1 and a target at most 1 in absolute value.
         """
         return float(1 + np.abs(weights).sum())
+
+    def codes(self, target: np.ndarray) -> np.ndarray:
+        """The target itself, in [-1, 1]."""
+        return target
 
     def mean(self, margins: np.ndarray) -> np.ndarray:
         """The margin itself."""

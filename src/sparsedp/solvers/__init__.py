@@ -5,6 +5,7 @@ A new solver is one file and its note, one line in registry.py and one in tests/
 """
 
 from sparsedp.solvers.coordinate.greedy_coordinate import GreedyCoordinateDescent
+from sparsedp.solvers.dense.ada_ssp import AdaSSP, BoostedAdaSSP
 from sparsedp.solvers.frank_wolfe.frank_wolfe import FrankWolfe
 from sparsedp.solvers.frank_wolfe.multinomial_lasso import MultinomialLasso
 from sparsedp.solvers.frank_wolfe.noisy_min import NoisyMinScreening
@@ -27,6 +28,8 @@ __all__ = [
     "ADMM",
     "BY_NAME",
     "IGHT",
+    "AdaSSP",
+    "BoostedAdaSSP",
     "Certificate",
     "DidNotConverge",
     "FrankWolfe",

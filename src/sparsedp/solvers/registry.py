@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from sparsedp.solvers.coordinate.greedy_coordinate import GreedyCoordinateDescent
+from sparsedp.solvers.dense.ada_ssp import AdaSSP, BoostedAdaSSP
 from sparsedp.solvers.frank_wolfe.frank_wolfe import FrankWolfe
 from sparsedp.solvers.frank_wolfe.multinomial_lasso import MultinomialLasso
 from sparsedp.solvers.frank_wolfe.noisy_min import NoisyMinScreening
@@ -31,4 +32,6 @@ BY_NAME: dict[str, Callable[[], Solver]] = {
     "objective_perturbation": ObjectivePerturbation,
     "two_stage": TwoStage,
     "admm": ADMM,
+    "ada_ssp": AdaSSP,
+    "boosted_ada_ssp": BoostedAdaSSP,
 }

@@ -17,7 +17,7 @@ from sparsedp.privacy import (
     WangZhangMinimize,
 )
 from sparsedp.solvers.clipping import shrink
-from sparsedp.solvers.objective.l2_view import from_unit, l2_view, to_unit, usual_row_norm
+from sparsedp.solvers.l2_view import from_unit, l2_view, to_unit, usual_row_norm
 from sparsedp.solvers.objective.regularized import (
     RegularizedObjective,
     capped,

@@ -7,7 +7,7 @@ from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Loss, Perturbable
 from sparsedp.mechanisms import Curator
 from sparsedp.privacy import KiferMinimize, Minimize, PublicFacts, PublishedSchedule, Schedule
-from sparsedp.solvers.objective.l2_view import from_unit, l2_view, to_unit, usual_row_norm
+from sparsedp.solvers.l2_view import from_unit, l2_view, to_unit, usual_row_norm
 from sparsedp.solvers.objective.regularized import (
     RegularizedObjective,
     capped,

@@ -26,9 +26,17 @@ little to gain, and noise would cut off the tails of too many."""
 LOUDEST = 0.05
 """... and where it is not. A count of records is of use if its noise is below this part."""
 
+_SLACK = 2.0
+"""Deviations of noise by which a count may be above the part that may be clipped. Where records
+beyond the bounds are lost and not clipped, ..."""
+
+_SLACK_SEEN, _SLACK_UNSEEN, _SEEN = 0.0, -2.0, 6.0
+"""... where a count within the new bounds is above noise by so many deviations, and where none is:
+the feature may be a 0/1 one that few records have, and would lose all that is known about it."""
+
 
 def tightened(
-    data: Dataset, moments: Moments, n_records: float, share: float, slack: float = 2.0
+    data: Dataset, moments: Moments, n_records: float, share: float, *, lossy: bool = False
 ) -> tuple[Dataset, float]:
     """Clip to privately released bounds.
 
@@ -43,9 +51,8 @@ def tightened(
     share : float
         Of the Gaussian budget; half of it is left over where features are too many for histograms
         of their own and one shape for all of them must do.
-    slack : float
-        Deviations of noise by which a count may be above the part that may be clipped; where it is
-        negative, the count has to be below it by as many.
+    lossy : bool
+        Whether records beyond the bounds will not count at all, so that more evidence is asked for.
 
     Returns
     -------
@@ -74,7 +81,7 @@ def tightened(
         deviation = moments.deviation(sensitivity, share)
     noisy = moments.release(counts, sensitivity, share)  # released
     factors = np.ones((data.n_features, 3))
-    factors[between] = _factors(noisy, deviation, n_records, slack)
+    factors[between] = _factors(noisy, deviation, n_records, lossy=lossy)
     return data.tightened(_shrunk(data, factors)), unused
 
 
@@ -89,7 +96,7 @@ def _between(data: Dataset) -> np.ndarray:
     return np.flatnonzero(~data.bounds.binary_features(data.n_features))
 
 
-def _factors(noisy: np.ndarray, deviation: float, n_records: float, slack: float) -> np.ndarray:
+def _factors(noisy: np.ndarray, deviation: float, n_records: float, *, lossy: bool) -> np.ndarray:
     """Fractions of the width to keep, from either bound or about the middle: (features, 3).
 
     The smallest 2**-b beyond which few records lie, as far as noise lets us see it.
@@ -98,7 +105,11 @@ def _factors(noisy: np.ndarray, deviation: float, n_records: float, slack: float
     for b in range(1, N_LEVELS + 1):
         spread = deviation * math.sqrt(b)
         if spread <= LOUDEST * n_records:
-            most = min(TAIL * n_records + slack * spread, LOUDEST * n_records + spread)
+            slack: float | np.ndarray = _SLACK
+            if lossy:
+                seen = (noisy[..., b:] > _SEEN * deviation).any(axis=-1)
+                slack = np.where(seen, _SLACK_SEEN, _SLACK_UNSEEN)
+            most = np.minimum(TAIL * n_records + slack * spread, LOUDEST * n_records + spread)
             few = noisy[..., :b].sum(axis=-1) <= most
             few[:, :2] &= b <= N_END_LEVELS
             few[:, 2] &= b >= FIRST_MIDDLE_LEVEL

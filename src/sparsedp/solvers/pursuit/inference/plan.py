@@ -86,10 +86,6 @@ CENTERING = 0.03
 MOST_TAKEN, N_CHOSEN = 30, 10
 """Up to so many features are all taken where nobody says how many; of more, so many are chosen."""
 
-BOUNDS_SLACK = -2.0
-"""Records beyond a bound count zero, so bounds are tightened only where few are beyond by evidence:
-a 0/1 feature that few records have would lose all that is known about it."""
-
 LEAST_REACH, MOST_REACH = 1.0, 2.5
 """Over the root mean square norm of records: how far out they count in full."""
 

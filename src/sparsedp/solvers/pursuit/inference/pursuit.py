@@ -20,7 +20,6 @@ from sparsedp.solvers.pursuit.columns.shapes import Shapes
 from sparsedp.solvers.pursuit.inference.estimate import Curvature, OneStep
 from sparsedp.solvers.pursuit.inference.matrices import released
 from sparsedp.solvers.pursuit.inference.plan import (
-    BOUNDS_SLACK,
     CENTERING,
     LEAST_REACH,
     MOST_REACH,
@@ -131,7 +130,7 @@ class IntervalPursuit:
         plan, moments = self._plan(curator.public), Moments(curator)
         shares = plan.shares
         response = _response(loss, data, moments, shares.counts)
-        view, unused = tightened(data, moments, response.n_records, shares.bounds, BOUNDS_SLACK)
+        view, unused = tightened(data, moments, response.n_records, shares.bounds, lossy=True)
         shares = shares.more(unused)
         active = _chosen(plan, view, response, curator, shares)
         shares = shares.more(active.unspent)

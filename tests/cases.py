@@ -13,18 +13,21 @@ from sparsedp.losses import Huber, Logistic, Loss, Multinomial, Poisson, Squared
 from sparsedp.privacy import PublicFacts
 from sparsedp.solvers import (
     ADMM,
+    BY_NAME,
     IGHT,
     AdaSSP,
     BoostedAdaSSP,
     Certificate,
     FrankWolfe,
     GreedyCoordinateDescent,
+    HuberIHT,
     IntervalPursuit,
     MultinomialLasso,
     NoisyGD,
     NoisyMinScreening,
     ObjectivePerturbation,
     Pursuit,
+    RNMScreen,
     Screened,
     ScreenedFrankWolfe,
     Solver,
@@ -64,6 +67,8 @@ SOLVERS: dict[str, Solver] = {
     # At ordinary radii only tables without a gap move the rule by what is declared, which random
     # ones are not: those are in tests/solvers/test_screening.py.
     "screened_frank_wolfe": ScreenedFrankWolfe(radius=1e-6, n_steps=9),
+    "rnm_screen": RNMScreen(n_steps=6),
+    "huber_iht": HuberIHT(n_nonzero=2, n_steps=3),
     "objective_perturbation": ObjectivePerturbation(l1=0.3, rows_per_person=3),
     "two_stage": TwoStage(
         n_nonzero=2,
@@ -97,6 +102,13 @@ TAKEN: list[tuple[str, str]] = [
 def taken_by(solver: str) -> list[str]:
     """Losses that a solver of the table takes."""
     return [loss for name, loss in TAKEN if name == solver]
+
+
+def target_words(solver: str) -> tuple[str, ...]:
+    """For the command line: targets 0 and 1 as labels, or as numbers where those are refused."""
+    if all(isinstance(LOSSES["logistic"], need) for need in BY_NAME[solver]().needs):
+        return ("--classes", "0,1")
+    return ("--target-bounds", "0,1", "--loss", "huber")
 
 
 def is_number(loss: str) -> bool:

@@ -22,6 +22,7 @@ from sparsedp.cli.declared.given import Said
 from sparsedp.cli.declared.solver import build_solver
 from sparsedp.release import PublishedModel
 from sparsedp.solvers import BY_NAME, FrankWolfe, Sparsifier
+from tests.cases import target_words
 
 PAGE = Path(__file__).parents[2] / "docs" / "command-line.md"
 N = 619
@@ -585,7 +586,7 @@ def test_every_solver_can_be_planned_fitted_and_reported(solver, tmp_path):
         text = run("plan", "--n-features", 5, *budget, "--neighbors", neighbors).stdout
         assert "(proven)" in text
         assert "nothing can be promised" in text
-    data = (str(tmp_path / "t.npz"), "--bounds", "1", "--target", "y", "--classes", "0,1")
+    data = (str(tmp_path / "t.npz"), "--bounds", "1", "--target", "y", *target_words(solver))
     run("fit", *data, *budget, "--n-nonzero", 3, "-o", str(tmp_path / "m"))
     page = (tmp_path / "m" / "report.html").read_text()
     assert "PRIVATE as stated" in page

@@ -12,8 +12,10 @@ from sparsedp.cli import main
 from sparsedp.release import PublishedModel
 from sparsedp.release.read import content_hash
 from sparsedp.solvers import BY_NAME
+from tests.cases import target_words
 
-FIT = ("--bounds", "0,1", "--target", "y", "--classes", "0,1", "--epsilon", 1, "--delta", 1e-5)
+ANY = ("--bounds", "0,1", "--target", "y", "--epsilon", 1, "--delta", 1e-5)
+FIT = (*ANY, "--classes", "0,1")
 QUICK = ("--solver", "sparsifier", "--set", "n_steps=20")
 
 
@@ -60,7 +62,8 @@ def test_an_honest_file_keeps_its_word(made):
 @pytest.mark.parametrize("solver", sorted(BY_NAME))
 def test_every_solver_lists_what_it_asks_for(solver, made, tmp_path):
     for more in ((), ("--neighbors", "replace_one")):
-        run("fit", made / "t.npz", *FIT, "--solver", solver, *more, "-o", tmp_path / "m", "--force")
+        how = (*ANY, *target_words(solver), "--solver", solver, *more)
+        run("fit", made / "t.npz", *how, "-o", tmp_path / "m", "--force")
         found = json.loads(run("verify", tmp_path / "m", "--json").stdout)
         assert found["problems"] == []
         assert found["notes"] == []

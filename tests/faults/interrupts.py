@@ -23,6 +23,7 @@ import numpy as np
 from scipy import sparse
 
 from sparsedp import Bounds, SparseLogisticRegression
+from sparsedp.losses import Logistic
 from sparsedp.privacy import Schedule, Select
 from sparsedp.privacy.account.calibration import calibrate
 from sparsedp.solvers import BY_NAME
@@ -58,6 +59,8 @@ def scenarios(scale: float) -> dict[str, Callable[[], object]]:
         "plan at epsilon 10,000": lambda: calibrate(Schedule((Select(1_500),)), 1e4, 1e-5),
     }
     for solver in BY_NAME:
+        if not all(isinstance(Logistic(), need) for need in BY_NAME[solver]().needs):
+            continue
         found[f"{solver}, dense"] = partial(fit, dense, solver)
     for solver in ("pursuit", "frank_wolfe"):
         found[f"{solver}, sparse"] = partial(fit, wide, solver)

@@ -40,7 +40,7 @@ from sparsedp.audit.verdict import SATURATING
 from sparsedp.cli import main
 from sparsedp.data.sums.losses import gradient_sum
 from sparsedp.fit.solve import door
-from sparsedp.losses import Logistic, Multinomial, Squared
+from sparsedp.losses import Huber, Logistic, Multinomial, Squared
 from sparsedp.mechanisms import NoiselessCurator
 from sparsedp.privacy import (
     Budget,
@@ -205,7 +205,7 @@ def test_losses_are_those_of_a_likelihood_ratio(solver, neighbors):
 def test_sound_solvers_pass(name, neighbors):
     # A short version of `sparsedp audit --all`, which takes minutes. Intervals need all features of
     # a pair, and bounds alone: `inferring` attacks them.
-    for loss in (Logistic(), Squared(), Multinomial(3)):
+    for loss in (Logistic(), Squared(), Multinomial(3), Huber()):
         pairs = [worst_pairs(loss, neighbors)[i] for i in (1, 4)]
         try:
             result = audit(SOLVERS[name], loss, 2.0, 0.05, neighbors, runs=10, seed=5, pairs=pairs)

@@ -26,6 +26,7 @@ from sparsedp.solvers import (
     MultinomialLasso,
     NoisyGD,
     ObjectivePerturbation,
+    RNMScreen,
     ScreenedFrankWolfe,
     Solver,
     Sparsifier,
@@ -52,6 +53,7 @@ SETTINGS: dict[str, Solver] = {
     "sparsifier": Sparsifier(FrankWolfe(radius=0.25, n_steps=STEPS)),
     # With one ball it would be Frank-Wolfe; here fewer selections are paid for than are made.
     "multinomial_lasso": MultinomialLasso(radius=0.25, n_steps=STEPS, balls="per_class"),
+    "rnm_screen": RNMScreen(radius=0.25, n_steps=STEPS),
     # Blocks must not outnumber the records.
     "two_stage": TwoStage(n_blocks=3, voter=FrankWolfe(n_steps=5)),
 }
@@ -129,6 +131,8 @@ def persons(epsilon: float = 2.0, delta: float = 0.01) -> Iterator[Target]:
         ("pursuit", "logistic"),
         ("noisy_gd", "logistic"),
         ("multinomial_lasso", "multinomial"),
+        ("rnm_screen", "squared"),
+        ("huber_iht", "huber"),
     ):
         for target in registered(epsilon, delta, names=[name], losses=[loss]):
             yield replace(target, name=f"{name}, persons", rows=5)

@@ -1,5 +1,6 @@
 """Huber's loss: squared for small residuals, linear for large ones."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,6 +47,52 @@ class Huber:
                 f"threshold must lie between {SMALLEST_THRESHOLD:g} and {LARGEST_THRESHOLD:g}, in "
                 f"units of half the target range, got {self.threshold!r}"
             )
+
+    @classmethod
+    def for_tails(
+        cls,
+        *,
+        n_records: int,
+        epsilon: float,
+        n_nonzero: int,
+        n_features: int,
+        scale: float,
+        tail: float = 1.0,
+    ) -> "Huber":
+        """The threshold that balances what it cuts off against the noise that it lets through.
+
+        As theory has it for sparse regression by hard thresholding, up to constants (derivation:
+        solvers/gradient/huber_iht.md): scale * m ** (1 / (1 + tail)), where m is the lesser of
+        n / log d and n epsilon / (sqrt(s) log^2 d).
+
+        Parameters
+        ----------
+        n_records : int
+            About how many there are; public knowledge, not a count.
+        epsilon : float
+        n_nonzero, n_features : int
+            s and d.
+        scale : float
+            Of the errors, in half target ranges: the root of order 1 + ``tail`` of that moment. A
+            public guess.
+        tail : float
+            Errors have a finite moment of order 1 + ``tail``: 1 for a variance, less for heavier
+            tails.
+
+        Notes
+        -----
+        *Privacy.* Whatever is given here is public, and none of it may be counted in the records.
+        """
+        sizes = (n_records, epsilon, n_nonzero, n_features, scale)
+        if not (all(0 < size < math.inf for size in sizes) and 0 < tail <= 1):
+            raise ValueError(
+                "for_tails takes positive numbers, and a tail above 0 and at most 1; got "
+                f"{(*sizes, tail)}"
+            )
+        log = max(math.log(n_features), 1.0)
+        records = min(n_records / log, n_records * epsilon / (math.sqrt(n_nonzero) * log**2))
+        threshold = scale * records ** (1 / (1 + tail))
+        return cls(min(max(threshold, SMALLEST_THRESHOLD), LARGEST_THRESHOLD))
 
     @property
     def lipschitz(self) -> float:

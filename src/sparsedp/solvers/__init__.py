@@ -9,7 +9,9 @@ from sparsedp.solvers.dense.ada_ssp import AdaSSP, BoostedAdaSSP
 from sparsedp.solvers.frank_wolfe.frank_wolfe import FrankWolfe
 from sparsedp.solvers.frank_wolfe.multinomial_lasso import MultinomialLasso
 from sparsedp.solvers.frank_wolfe.noisy_min import NoisyMinScreening
-from sparsedp.solvers.frank_wolfe.screening import ScreenedFrankWolfe
+from sparsedp.solvers.frank_wolfe.rnm_screen import RNMScreen
+from sparsedp.solvers.frank_wolfe.screening import ScreenedFrankWolfe, adp_screen
+from sparsedp.solvers.gradient.huber_iht import HuberIHT
 from sparsedp.solvers.gradient.ight import IGHT
 from sparsedp.solvers.gradient.noisy_gd import NoisyGD
 from sparsedp.solvers.lasso.lasso import DidNotConverge, Lasso
@@ -34,6 +36,7 @@ __all__ = [
     "DidNotConverge",
     "FrankWolfe",
     "GreedyCoordinateDescent",
+    "HuberIHT",
     "IntervalPursuit",
     "Lasso",
     "MultinomialLasso",
@@ -41,6 +44,7 @@ __all__ = [
     "NoisyMinScreening",
     "ObjectivePerturbation",
     "Pursuit",
+    "RNMScreen",
     "Screened",
     "ScreenedFrankWolfe",
     "Solution",
@@ -48,4 +52,5 @@ __all__ = [
     "Solver",
     "Sparsifier",
     "TwoStage",
+    "adp_screen",
 ]

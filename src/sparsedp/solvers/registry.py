@@ -7,7 +7,9 @@ from sparsedp.solvers.dense.ada_ssp import AdaSSP, BoostedAdaSSP
 from sparsedp.solvers.frank_wolfe.frank_wolfe import FrankWolfe
 from sparsedp.solvers.frank_wolfe.multinomial_lasso import MultinomialLasso
 from sparsedp.solvers.frank_wolfe.noisy_min import NoisyMinScreening
-from sparsedp.solvers.frank_wolfe.screening import ScreenedFrankWolfe
+from sparsedp.solvers.frank_wolfe.rnm_screen import RNMScreen
+from sparsedp.solvers.frank_wolfe.screening import ScreenedFrankWolfe, adp_screen
+from sparsedp.solvers.gradient.huber_iht import HuberIHT
 from sparsedp.solvers.gradient.ight import IGHT
 from sparsedp.solvers.gradient.noisy_gd import NoisyGD
 from sparsedp.solvers.objective.admm import ADMM
@@ -28,6 +30,9 @@ BY_NAME: dict[str, Callable[[], Solver]] = {
     "multinomial_lasso": MultinomialLasso,
     "noisy_min": NoisyMinScreening,
     "screened_frank_wolfe": ScreenedFrankWolfe,
+    "adp_screen": adp_screen,
+    "rnm_screen": RNMScreen,
+    "huber_iht": HuberIHT,
     "sparsifier": Sparsifier,
     "objective_perturbation": ObjectivePerturbation,
     "two_stage": TwoStage,

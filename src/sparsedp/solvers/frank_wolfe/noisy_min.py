@@ -25,9 +25,9 @@ from sparsedp.solvers.solver import (
 class NoisyMinScreening:
     """Frank-Wolfe with at most ``n_keep`` features: the least useful one gives way to a new one.
 
-    Our reading of the weakened screening of Khanna et al. (2025): instead of releasing a rule for
-    all features, one feature is screened per step, the noisy minimum of what the rule looks at.
-    A screened feature may be chosen again.
+    Our improvement of the weakened screening of Khanna et al. (2025), which :class:`RNMScreen` is:
+    one feature is screened per step, the noisy minimum of what the rule looks at, but only of those
+    in use, and only if there are too many. A screened feature may be chosen again.
 
     Parameters
     ----------

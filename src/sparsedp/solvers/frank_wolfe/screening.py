@@ -200,6 +200,23 @@ class ScreenedFrankWolfe:
         return math.sqrt(2 * math.log(1.25 / each_delta)) / each_epsilon
 
 
+def adp_screen(*, radius: float = 3.0, n_steps: int = 50) -> ScreenedFrankWolfe:
+    """ADP-Screen of Khanna et al. (2025): the rule at every feature, after every step.
+
+    Parameters
+    ----------
+    radius : float
+        Of the L1 ball, in unit coordinates.
+    n_steps : int
+        Frank-Wolfe steps, and as many screenings.
+
+    Notes
+    -----
+    *Privacy.* As :class:`ScreenedFrankWolfe`, which it is with these settings.
+    """
+    return ScreenedFrankWolfe(radius=radius, n_steps=n_steps, screen_every=1)
+
+
 def _half_range(data: Dataset) -> float:
     if data.target_bounds is None:
         return 1.0

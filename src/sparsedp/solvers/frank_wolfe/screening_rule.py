@@ -54,6 +54,25 @@ class ScreeningRule:
         ``n`` stands in for the total weight of the records. Root-mean-squares and gap are cut off
         at what they cannot exceed if it is right, so that sensitivities hold even if it is not.
         """
+        u, gradient, product, gap = self._figures(data, loss, w, n)
+        lengths = (self.scale * norms + length(u, data.weights)) / math.sqrt(n)
+        lengths = np.minimum(lengths, self.scale + self.radius)
+        first = self.scale * gradient[: data.n_features]
+        return (first + product) / n + self.record.stiffness * lengths * math.sqrt(gap)
+
+    def differences(
+        self, data: Dataset, loss: Loss, w: np.ndarray, norms: np.ndarray, n: float
+    ) -> np.ndarray:
+        """The rule without what it adds to all features alike (private): its least is the same."""
+        _, gradient, _, gap = self._figures(data, loss, w, n)
+        lengths = np.minimum(self.scale * norms / math.sqrt(n), self.scale)
+        first = self.scale * gradient[: data.n_features]
+        return first / n + self.record.stiffness * lengths * math.sqrt(gap)
+
+    def _figures(
+        self, data: Dataset, loss: Loss, w: np.ndarray, n: float
+    ) -> tuple[np.ndarray, np.ndarray, float, float]:
+        """Margins, absolute gradient, their product with the residuals, and the gap (private)."""
         u = clipped(data.matvec(w), self.radius)
         residual = loss.residual(u, data.target)
         gradient = np.abs(data.rmatvec(residual))
@@ -62,10 +81,7 @@ class ScreeningRule:
         products = weighed((u * residual).reshape(len(u), loss.n_outputs), data.weights)
         product = float(column_sums(products).sum())
         gap = min(max(product + self.radius * gradient.max(), 0.0) / n, self.record.gap_range[1])
-        lengths = (self.scale * norms + length(u, data.weights)) / math.sqrt(n)
-        lengths = np.minimum(lengths, self.scale + self.radius)
-        first = self.scale * gradient[: data.n_features]
-        return (first + product) / n + self.record.stiffness * lengths * math.sqrt(gap)
+        return u, gradient, product, gap
 
     def sensitivity(self, n: float) -> Sensitivity:
         """How far one record moves the rule at one feature."""
@@ -91,6 +107,21 @@ class ScreeningRule:
             self.record.stiffness * (self.scale + self.radius) * max(math.sqrt(gap / n), at_most)
         )
         return (self.scale * residual + product) / n + third
+
+    def spread(self, n: float) -> Sensitivity:
+        """Range over the features of what one record changes in the differences."""
+        gap = self.record.gap_range
+        return Sensitivity(
+            add_remove=self._spread(n, self.record.residual, max(map(abs, gap)), 1),
+            replace_one=self._spread(n, 2 * self.record.residual, gap[1] - gap[0], 2),
+        )
+
+    def _spread(self, n: float, residual: float, gap: float, either_way: int) -> float:
+        """A column's norm only grows if a record is added, and may do either if one is replaced."""
+        most = self.record.gap_range[1]
+        at_most = math.sqrt(most + gap / n) - math.sqrt(most) + either_way * math.sqrt(most / n)
+        third = self.record.stiffness * self.scale * max(math.sqrt(gap / n), at_most)
+        return 2 * self.scale * residual / n + third
 
     def published_sensitivity(self, n: float) -> float:
         """Equations (2) and (3) of Khanna et al., for one feature: about sqrt(n) / 2 too small."""

@@ -134,6 +134,12 @@ class Attack:
         """A fresh budget; calibration is done once and remembered."""
         return self.plan.budget(self.epsilon, self.delta)
 
+    @property
+    def calibration(self) -> str:
+        """As the budget counts it, where both kinds that are proven are one, or as it is set."""
+        counted = self.budget().calibration
+        return "proven" if counted == "sound" and _set_to_proven(self.solver) else counted
+
     def record(self, data: Dataset, seed: bytes) -> tuple[Solution, list[Query]]:
         """One private fit whose queries are kept."""
         public, stream = self.pair.public(self.loss), KeyStream.from_seed(seed)
@@ -253,3 +259,8 @@ def _held(solution: Solution) -> list[object]:
 
 def _close(values: np.ndarray, start: np.ndarray) -> bool:
     return bool(np.abs(values - start).max() <= CONSTANT * np.abs(start).max())
+
+
+def _set_to_proven(solver: Solver) -> bool:
+    """Whether a solver runs a paper's steps with noise that is proven."""
+    return vars(solver).get("calibration") == "proven"

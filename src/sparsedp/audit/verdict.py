@@ -37,7 +37,7 @@ class AuditResult:
     method : str
         The solver.
     loss : str
-    calibration : {"sound", "published"}
+    calibration : {"sound", "proven", "published"}
     neighbors : {"add_remove", "replace_one"}
     epsilon, delta : float
         What is claimed.
@@ -190,7 +190,7 @@ def _result(
     return AuditResult(
         method=name or type(attack.solver).__name__,
         loss=type(attack.loss).__name__.lower(),
-        calibration=attack.budget().calibration,
+        calibration=attack.calibration,
         neighbors=attack.pair.neighbors,
         epsilon=attack.epsilon,
         delta=attack.delta,

@@ -12,7 +12,7 @@ Verb = TypeVar("Verb", bound=Callable[..., object])
 Decorator: TypeAlias = Callable[[Verb], Verb]
 
 relations = click.Choice(("add_remove", "replace_one"))
-calibrations = click.Choice(("sound", "published"))
+calibrations = click.Choice(("sound", "proven", "published"))
 
 existing = click.Path(exists=True, path_type=Path)
 anywhere = click.Path(path_type=Path)
@@ -181,7 +181,7 @@ def solver_options() -> Decorator[Verb]:
             type=calibrations,
             default="sound",
             show_default=True,
-            help="Noise that is proven, or a paper's formula, to reproduce it.",
+            help="Our method, the paper's with noise that is proven, or as the paper prints it.",
         ),
     )
 

@@ -22,7 +22,9 @@ class PrivacyRecord:
     unit : {"row", "person"}
         What these differ in: one row, or all rows of one person.
     calibration : {"sound", "published", "none"}
-        How the noise was set: proven, by a paper's formula, or not at all (epsilon infinite).
+        How the noise was set: such that the guarantee is proven (by solvers with
+        ``calibration`` "sound" and "proven" alike), by a paper's formula, or not at all (epsilon
+        infinite).
     proven_epsilon : float
         What our accountant proves for the noise that was used, at this delta.
     events : tuple of dict

@@ -14,7 +14,8 @@ from sparsedp.mechanisms import Curator
 from sparsedp.privacy import PublicFacts, PublishedSchedule, Schedule
 from sparsedp.solvers.uncertainty import Uncertainty
 
-CALIBRATIONS = ("sound", "published")
+CALIBRATIONS = ("sound", "proven", "published")
+"""Of the methods of papers: improved; the paper's steps with noise that is proven; as printed."""
 
 SMALLEST, LARGEST = 1e-12, 1e12
 """Settings that are sizes (radii, clips, steps, penalties) lie between these: products and squares
@@ -138,6 +139,11 @@ def check_calibration(calibration: str) -> None:
     """Raise ValueError unless it is a known calibration."""
     if calibration not in CALIBRATIONS:
         raise ValueError(f"calibration must be one of {CALIBRATIONS}, got {calibration!r}")
+
+
+def guaranteed(calibration: str) -> bool:
+    """Whether noise of this calibration keeps the promise that a fit is asked for."""
+    return calibration in ("sound", "proven")
 
 
 def check_needs(solver: Solver, public: PublicFacts) -> None:

@@ -9,6 +9,7 @@ from sparsedp.privacy import Budget, PublicFacts
 from sparsedp.privacy.account.feasibility import records_needed
 from sparsedp.privacy.plain import Parsed
 from sparsedp.release.card import call_text
+from sparsedp.solvers.solver import guaranteed
 
 GUMBEL_DEVIATION = math.pi / math.sqrt(6)
 LAPLACE_DEVIATION = math.sqrt(2)
@@ -96,7 +97,7 @@ def _lines(plan: Parsed, releases: list[tuple[str, ...]]) -> list[str]:
         f"Records   with fewer than about {plan['records_needed']} nothing can be promised; real "
         "features need several times as many"
     )
-    kind = "proven" if plan["calibration"] == "sound" else "proven, whatever the paper claims"
+    kind = "proven" if guaranteed(plan["calibration"]) else "proven, whatever the paper claims"
     lines.append(
         f"Cost      epsilon = {plan['proven_epsilon']:.4g} at delta = {plan['delta']:g} ({kind})"
     )

@@ -21,7 +21,7 @@ def build_solver(name: str, settings: Sequence[str] = (), calibration: str = "so
     settings : sequence of str
         NAME=VALUE each. A name that a wrapper such as Sparsifier does not know belongs to the
         solver inside it.
-    calibration : {"sound", "published"}
+    calibration : {"sound", "proven", "published"}
         Given to the solver and to the one inside it.
     """
     if name not in BY_NAME:
@@ -32,10 +32,10 @@ def build_solver(name: str, settings: Sequence[str] = (), calibration: str = "so
         if not equals:
             raise ValueError(f"--set needs NAME=VALUE, got {setting!r}")
         solver = _with(solver, field.strip(), text.strip())
-    if calibration == "published":
+    if calibration != "sound":
         if "calibration" not in _types(solver):
-            raise ValueError(f"the solver {name} has no published calibration")
-        solver = _published(solver)
+            raise ValueError(f"the solver {name} has no {calibration} calibration")
+        solver = _calibrated(solver, calibration)
     return solver
 
 
@@ -77,10 +77,10 @@ def _inner(solver: Solver) -> Solver:
     return vars(solver)["solver"]
 
 
-def _published(solver: Solver) -> Solver:
-    changes: dict[str, Setting | Solver] = {"calibration": "published"}
+def _calibrated(solver: Solver, calibration: str) -> Solver:
+    changes: dict[str, Setting | Solver] = {"calibration": calibration}
     if "solver" in _types(solver):
-        changes["solver"] = _published(_inner(solver))
+        changes["solver"] = _calibrated(_inner(solver), calibration)
     return _changed(solver, changes)
 
 

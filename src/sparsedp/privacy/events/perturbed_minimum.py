@@ -18,6 +18,9 @@ from sparsedp.privacy.plain import Plain
 from sparsedp.privacy.public import PublicFacts
 from sparsedp.privacy.schedule import check_share
 
+KIFER_RATIO = 0.5
+"""Kifer et al. (2012): the largest curvature of a record over the regularization, per epsilon."""
+
 MOST_ROWS = 1_000_000
 """Of a person: what more of them would cost has never been compared with anything."""
 
@@ -43,6 +46,8 @@ class Minimize:
         How the ledger calls it; unique within a schedule.
     rows_per_unit : int, default=1
         Most rows that the person who is protected can have; 1 where a row is.
+    ratio_of_epsilon : float, optional
+        One over ``regularization`` as a part of the request's epsilon, as a paper may have it.
     """
 
     regularization: float | None
@@ -52,6 +57,7 @@ class Minimize:
     share: float = 1.0
     name: str = "minimize"
     rows_per_unit: int = 1
+    ratio_of_epsilon: float | None = None
 
     becomes: ClassVar[str] = "PerturbedMinimum"
 
@@ -75,7 +81,9 @@ class Minimize:
         """The linear term gets its part of mu; the regularization may have been left to us."""
         part = math.sqrt(self.share / scale.total_share)
         rest, shape, n_outputs, rows = scale.rest, self.shape, self.n_outputs, self.rows_per_unit
-        if self.regularization is None:
+        if self.ratio_of_epsilon is not None:
+            ratio = self.ratio_of_epsilon * self.share / scale.total_share * rest
+        elif self.regularization is None:
             # Under add/remove a curvature that vanishes with the largest gradient costs nothing up
             # to about a quarter of epsilon (objective.md); otherwise it costs what it is.
             joint = self.neighbors == "add_remove" and shape != "multinomial"
@@ -123,7 +131,8 @@ class KiferMinimize:
         spent = self.fraction * epsilon
         multiplier = math.sqrt(8 * math.log(2 / delta) + 4 * spent) / spent
         mu = (1 if neighbors == "add_remove" else 2) / multiplier
-        return PerturbedMinimum(mu, spent / 2, self.shape, neighbors, ROUNDING * mu, self.n_outputs)
+        ratio = KIFER_RATIO * spent
+        return PerturbedMinimum(mu, ratio, self.shape, neighbors, ROUNDING * mu, self.n_outputs)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,9 @@ from sparsedp.privacy.plain import Plain
 from sparsedp.privacy.public import PublicFacts
 from sparsedp.privacy.schedule import check_number
 
+RATE_OF_RATIO = 4.0
+"""Rate over gamma times ratio: a record's curvature is a quarter of its squared gradient there."""
+
 
 @dataclass(frozen=True)
 class PureMinimize:
@@ -35,6 +38,9 @@ class PureMinimize:
         As for ``Minimize``.
     rows_per_unit : int or None
         Most rows that the person who is protected can have, None for any number; 1 where a row is.
+    gamma : float, optional
+        Noise parameter of Wang and Zhang (2020), see :class:`WangZhangMinimize`: fixes how the
+        cost of a minimum is divided between the linear term and the log-determinant.
     """
 
     count: int
@@ -45,6 +51,7 @@ class PureMinimize:
     n_outputs: int = 1
     name: str = "minimize"
     rows_per_unit: int | None = 1
+    gamma: float | None = None
 
     becomes: ClassVar[str] = "PureMinima"
 
@@ -70,20 +77,35 @@ class PureMinimize:
     def at_scale(self, scale: Scale) -> "PureMinima":
         """What is left for the linear term once the log-determinant is paid for."""
         each = self.fraction * scale.epsilon / self.count
-        if self.regularization is None:
+        moved = Sensitivity.of_sum(1.0).under(self.neighbors)
+        if self.gamma is not None:
+            ratio = self._ratio_by_gamma((1 - ROUNDING) * each, moved, self.gamma)
+        elif self.regularization is None:
             ratio = each / (4 * max(1, self.n_outputs - 1))  # a quarter for the log-determinant
         else:
             ratio = 1 / self.regularization
-        determinant = pure_determinant(ratio, self.shape, self.n_outputs, self.rows_per_unit)
-        left = (1 - ROUNDING) * each - determinant
+        left = (1 - ROUNDING) * each - self._determinant(ratio)
         if left <= 0:
             raise ValueError(
                 f"at epsilon={scale.epsilon:g} each of {self.count} minima may cost {each:g}, "
                 f"which a regularization of {self.regularization:g} uses up: raise it above "
                 f"{2 * self.n_outputs / each:.3g}, or take fewer steps"
             )
-        moved = Sensitivity.of_sum(1.0).under(self.neighbors)
         return PureMinima(each, self.count, left / moved, ratio, ROUNDING * each)
+
+    def _determinant(self, ratio: float) -> float:
+        return pure_determinant(ratio, self.shape, self.n_outputs, self.rows_per_unit)
+
+    def _ratio_by_gamma(self, cost: float, moved: float, gamma: float) -> float:
+        """The largest ratio at which linear term and log-determinant cost no more than this."""
+        low, high = 0.0, cost / (moved * gamma * RATE_OF_RATIO)
+        for _ in range(100):
+            ratio = (low + high) / 2
+            if moved * gamma * RATE_OF_RATIO * ratio + self._determinant(ratio) <= cost:
+                low = ratio
+            else:
+                high = ratio
+        return low
 
     def at_rho(self, rho: float) -> "PureMinima":
         """Refused: it asks for a part of an epsilon."""
@@ -120,7 +142,7 @@ class WangZhangMinimize:
                 f"take more steps than {epsilon / 2:g}"
             )
         regularization = (8 * self.gamma + 2.8) / (4 * each)  # c n
-        ratio = 0.25 / regularization
+        ratio = 1 / (RATE_OF_RATIO * regularization)
         rate = self.gamma / regularization
         moved = Sensitivity.of_sum(1.0).under(neighbors)
         rounding = ROUNDING * each

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsedp.data.dataset import Dataset
-from sparsedp.losses import Loss
+from sparsedp.losses import Lipschitz, Loss
 from sparsedp.mechanisms import Curator
 from sparsedp.privacy import LaplaceSelect, PublicFacts, PublishedSchedule, Schedule, Select
 from sparsedp.sets import L1Ball
@@ -15,10 +15,14 @@ from sparsedp.solvers.solver import (
     check_calibration,
     check_clip,
     check_positive_integer,
+    guaranteed,
     refuse_initial_model,
 )
 
 MODES = ("auto", "lazy", "full")
+
+LIPSCHITZ = 1.0
+"""Of the logistic loss in L1 norm, as papers have it; other losses are clipped to it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +46,13 @@ class FrankWolfe:
         Which scores are computed in a step: those that can matter, or all of them ("full"). The
         model has the same distribution; only "full" takes a time that hardly depends on the
         records. "auto" starts like "lazy" and computes all while that is faster.
-    calibration : {"sound", "published"}
-        "published" runs the paper's noise, steps and last iterate, to reproduce it.
+    calibration : {"sound", "proven", "published"}
+        "published" runs the paper's noise, steps and last iterate, to reproduce it. "proven"
+        changes nothing but the noise: selections by Gumbel noise for what a record can change,
+        composed exactly. "sound" changes more than the noise: residuals are clipped at ``clip``,
+        all choices count alike (steps of 1 / (t + 2) in the place of 2 / (t + 3)), and the model
+        is the average over the second half of the steps, not the last one. For the other two
+        ``clip`` is not used, and residuals end at 1, the paper's Lipschitz constant.
 
     Notes
     -----
@@ -70,7 +79,7 @@ class FrankWolfe:
     @property
     def caveats(self) -> tuple[str, ...]:
         """Why the published guarantee is not proven."""
-        if self.calibration == "sound":
+        if guaranteed(self.calibration):
             return ()
         return (
             "The noise of Khanna et al. (2024) is set for half the change that replacing a record "
@@ -80,12 +89,12 @@ class FrankWolfe:
     def schedule(self, public: PublicFacts) -> Schedule | PublishedSchedule:
         """One selection per step."""
         refuse_initial_model(public, "FrankWolfe")
+        if self.calibration != "sound" and public.n_outputs > 1:
+            raise ValueError(
+                f"the {self.calibration} calibration of FrankWolfe is for two classes; "
+                "use calibration='sound' for more"
+            )
         if self.calibration == "published":
-            if public.n_outputs > 1:
-                raise ValueError(
-                    "the published calibration of FrankWolfe is for two classes; "
-                    "use calibration='sound' for more"
-                )
             return PublishedSchedule((LaplaceSelect(self.n_steps, name="vertex"),))
         return Schedule((Select(self.n_steps, name="vertex"),))
 
@@ -93,7 +102,7 @@ class FrankWolfe:
         """Walk to one chosen vertex after another."""
         ball = L1Ball(self.radius)
         shape = curator.public.weights_shape
-        textbook = self.calibration == "published" or curator.noiseless
+        textbook = self.calibration != "sound" or curator.noiseless
         t = np.arange(self.n_steps)
         # Equal weight for every choice: with noise, late choices are no better than early ones.
         steps = 2 / (t + 3) if textbook else 1 / (t + 2)
@@ -104,13 +113,21 @@ class FrankWolfe:
             steps,
             shape,
             clip=np.inf if curator.noiseless else self.clip,
-            bound=1.0 if self.calibration == "published" else None,  # as the paper has it
+            bound=self._stated_bound(loss, curator),
             mode=self.mode,
         )
         vertices = curator.select_along(walk, self.n_steps, name="vertex")  # released
         first_averaged = self.n_steps - 1 if textbook else self.n_steps // 2
         shares = _shares(steps, first_averaged)
         return Solution(weights=ball.combination(vertices, shares, shape))
+
+    def _stated_bound(self, loss: Loss, curator: Curator) -> float | None:
+        """The paper's Lipschitz constant, or the smaller one that such a loss is known to have."""
+        if self.calibration == "sound":
+            return None
+        if self.calibration == "published" or curator.noiseless:
+            return LIPSCHITZ
+        return min(LIPSCHITZ, loss.lipschitz) if isinstance(loss, Lipschitz) else LIPSCHITZ
 
 
 def _shares(steps: np.ndarray, first_averaged: int) -> np.ndarray:

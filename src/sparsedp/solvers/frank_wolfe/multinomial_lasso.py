@@ -18,7 +18,12 @@ from sparsedp.privacy import (
 )
 from sparsedp.sets import L1Ball
 from sparsedp.solvers.frank_wolfe.frank_wolfe import FrankWolfe
-from sparsedp.solvers.solver import Solution, check_calibration, refuse_initial_model
+from sparsedp.solvers.solver import (
+    Solution,
+    check_calibration,
+    guaranteed,
+    refuse_initial_model,
+)
 
 BALLS = ("joint", "per_class")
 
@@ -52,9 +57,12 @@ class MultinomialLasso:
         Residuals beyond this are shrunk.
     balls : {"joint", "per_class"}
         Whether the weights of all classes share one ball, or have one each.
-    calibration : {"sound", "published"}
+    calibration : {"sound", "proven", "published"}
         "published" runs the paper's algorithm: in every step one selection per feature, among the
-        classes, with noise for one selection per class. ``balls`` does not matter then.
+        classes, with noise for one selection per class. "proven" changes nothing but the noise: it
+        is for what a record can change, and every selection is paid for. ``balls`` and ``clip`` do
+        not matter for either. "sound" is another algorithm, with one selection per ball, clipped
+        residuals, steps that count alike and the average over their second half.
 
     Notes
     -----
@@ -79,7 +87,7 @@ class MultinomialLasso:
     @property
     def caveats(self) -> tuple[str, ...]:
         """Why the published guarantee is not proven."""
-        if self.calibration == "sound":
+        if guaranteed(self.calibration):
             return ()
         return (
             "The multinomial algorithm of Khanna et al. (2024) makes one selection per feature in "
@@ -90,12 +98,14 @@ class MultinomialLasso:
     def schedule(self, public: PublicFacts) -> Schedule | PublishedSchedule:
         """One selection per step and ball; as published, one per step and column."""
         refuse_initial_model(public, "MultinomialLasso")
+        if self.calibration != "sound" and public.n_outputs == 1:
+            raise ValueError(
+                f"the {self.calibration} calibration of MultinomialLasso is for three or more "
+                f"classes; use FrankWolfe(calibration={self.calibration!r}) for two"
+            )
+        if self.calibration == "proven":
+            return Schedule((Select(self.n_steps * public.n_columns, name="vertex"),))
         if self.calibration == "published":
-            if public.n_outputs == 1:
-                raise ValueError(
-                    "the published calibration of MultinomialLasso is for three or more classes; "
-                    "use FrankWolfe(calibration='published') for two"
-                )
             return PublishedSchedule((self._published_request(public),))
         if self.balls == "joint":
             return self._joint().schedule(public)
@@ -106,8 +116,8 @@ class MultinomialLasso:
 
     def solve(self, data: Dataset, loss: Loss, curator: Curator) -> Solution:
         """Walk to chosen vertices."""
-        if self.calibration == "published":
-            return self._solve_published(data, loss, curator)
+        if self.calibration != "sound":
+            return self._solve_by_column(data, loss, curator)
         if self.balls == "joint":
             return self._joint().solve(data, loss, curator)
         return self._solve_per_class(data, loss, curator)
@@ -138,16 +148,17 @@ class MultinomialLasso:
                 total += w
         return Solution(weights=(total / (self.n_steps - first_averaged)).reshape(shape))
 
-    def _solve_published(self, data: Dataset, loss: Loss, curator: Curator) -> Solution:
+    def _solve_by_column(self, data: Dataset, loss: Loss, curator: Curator) -> Solution:
         """Each column of the data moves toward a vertex of a ball over the classes."""
         ball = L1Ball(self.radius)
         w = np.zeros(curator.public.weights_shape)
         for t in range(self.n_steps):
-            gradient = gradient_sum(data, loss, w, math.inf)  # private
+            bound, limit = LIPSCHITZ, math.inf
+            if self.calibration == "proven" and not curator.noiseless:
+                bound = limit = loss.residual_bound(w)
+            gradient = gradient_sum(data, loss, w, limit)  # private
             for j in range(len(w)):
-                vertex = curator.select(
-                    ball.scores(gradient[j]), LIPSCHITZ, signed=True
-                )  # released
+                vertex = curator.select(ball.scores(gradient[j]), bound, signed=True)  # released
                 w[j] = ball.step_toward(w[j], vertex, 2 / (t + 3))
         return Solution(weights=w)
 

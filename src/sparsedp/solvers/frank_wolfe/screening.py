@@ -29,6 +29,7 @@ from sparsedp.solvers.solver import (
     check_positive_integer,
     check_share,
     check_size,
+    guaranteed,
     refuse_initial_model,
 )
 from sparsedp.solvers.total import total_weight
@@ -66,8 +67,12 @@ class ScreenedFrankWolfe:
         Part of the budget for screening; the paper takes one half.
     clip : float
         Residuals beyond this are clipped in the steps (not in the rule).
-    calibration : {"sound", "published"}
+    calibration : {"sound", "proven", "published"}
         "published" runs the paper's rule, noise, steps and dense starting point, to reproduce it.
+        "proven" changes nothing but the noise, which is for what one record can move vertices and
+        rule; under add/remove means are over a released number of records. "sound" changes more
+        than the noise: the rule is the safe one (its terms of one feature times the radius),
+        residuals are clipped at ``clip``, all choices count alike, and weights start at zero.
 
     Notes
     -----
@@ -110,7 +115,7 @@ class ScreenedFrankWolfe:
     @property
     def caveats(self) -> tuple[str, ...]:
         """Why the published guarantee is not proven."""
-        if self.calibration == "sound":
+        if guaranteed(self.calibration):
             return ()
         return (
             "The screening rule of Khanna et al. has noise for a product of sensitivities, which "
@@ -124,16 +129,16 @@ class ScreenedFrankWolfe:
         """One selection per step, and the rule at every screening."""
         refuse_initial_model(public, "ScreenedFrankWolfe")
         check_needs(self, public)
+        if self.calibration != "sound" and public.n_outputs > 1:
+            raise ValueError(
+                f"the {self.calibration} calibration of ScreenedFrankWolfe is for linear "
+                "regression and two classes; use calibration='sound' for more"
+            )
         if self.calibration == "published":
-            if public.n_outputs > 1:
-                raise ValueError(
-                    "the published calibration of ScreenedFrankWolfe is for linear regression and "
-                    "two classes; use calibration='sound' for more"
-                )
             if public.n_records is None:
                 raise ValueError(
                     "the published calibration of ScreenedFrankWolfe needs the number of records: "
-                    "use neighbors='replace_one', or calibration='sound'"
+                    "use neighbors='replace_one', or calibration='proven'"
                 )
             screen = GaussianPerturb(
                 self.n_screens, self._multiplier, None, "screen", self.screen_share
@@ -152,23 +157,24 @@ class ScreenedFrankWolfe:
         """Walk to one chosen vertex after another, and screen on the way."""
         public = curator.public
         ball = L1Ball(self.radius)
-        published = self.calibration == "published"
-        textbook = published or curator.noiseless
+        published, printed = self.calibration == "published", self.calibration != "sound"
+        textbook = printed or curator.noiseless
         # The printed rule mixes units; the paper's are those of the target, here mapped to [-1, 1].
         unit = 1 / _half_range(data)
-        rule = ScreeningRule.of(loss, self.radius, unit if published else self.radius)
+        rule = ScreeningRule.of(loss, self.radius, unit if printed else self.radius)
         n = total_weight(data, curator, "n_records")  # released or public
         norms = column_norms(data)  # private
         w = np.zeros(public.weights_shape)
-        if published:
+        if printed:
             w = _point_in_ball(public.n_columns, self.radius)
         for t in range(self.n_steps):
             bound = loss.residual_bound(w)
-            if published:
-                gradient, bound = gradient_sum(data, loss, w, math.inf), unit  # private
-            else:
-                bound = bound if curator.noiseless else min(bound, self.clip)
-                gradient = gradient_sum(data, loss, w, bound)  # private
+            if not textbook:
+                bound = min(bound, self.clip)
+            # What the paper does not clip is clipped to what it cannot exceed.
+            exact = published or (printed and curator.noiseless)
+            gradient = gradient_sum(data, loss, w, math.inf if exact else bound)  # private
+            bound = unit if published else bound
             vertex = curator.select(ball.scores(gradient), bound, signed=True)  # released
             w = ball.step_toward(w, vertex, 2 / (t + 3) if textbook else 1 / (t + 2))
             if self._screens_after(t):

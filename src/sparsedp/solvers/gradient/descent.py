@@ -8,13 +8,16 @@ import numpy as np
 from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Loss
 from sparsedp.mechanisms import Curator
-from sparsedp.privacy import Perturb, Schedule
+from sparsedp.privacy import Perturb, PublicFacts, Schedule
 from sparsedp.solvers.gradient.records import ClippedGradient, Lengths
 from sparsedp.solvers.gradient.scale import Clip, Moments, Pace
 from sparsedp.solvers.solver import check_positive_integer, check_size
 
 MOMENTS = Perturb(0.1, name="moments")
 GRADIENT = Perturb(0.9, name="gradient")
+
+RECORDS = Perturb(0.02, name="records")
+EVERY_GRADIENT = Perturb(0.98, name="gradient")
 
 PRIOR, TRUST = 1.0, 0.025
 """How far margins are expected to be from zero, or from those of a public model: as a variance,
@@ -26,6 +29,13 @@ Projection = Callable[[np.ndarray], np.ndarray]
 def descent_schedule() -> Schedule:
     """What `descend` asks for: moments once, then equal shares for every gradient."""
     return Schedule((MOMENTS, GRADIENT))
+
+
+def constant_schedule(public: PublicFacts) -> Schedule:
+    """What constant steps along mean gradients ask for: the number of records, if it is private."""
+    if public.total_weight is None:
+        return Schedule((RECORDS, EVERY_GRADIENT))
+    return Schedule((EVERY_GRADIENT,))
 
 
 def descend(

@@ -19,8 +19,10 @@ from sparsedp.privacy import (
 )
 from sparsedp.sets import L0Ball
 from sparsedp.solvers.gradient.descent import (
+    RECORDS,
     Frame,
     check_descent,
+    constant_schedule,
     descend,
     descent_schedule,
     working_view,
@@ -31,8 +33,10 @@ from sparsedp.solvers.solver import (
     Solution,
     check_calibration,
     check_positive_integer,
+    guaranteed,
     refuse_initial_model,
 )
+from sparsedp.solvers.total import total_weight
 
 RESIDUAL_SHARE = 0.1
 """Part of a step's Gaussian budget that the sum of residuals gets when peeling."""
@@ -54,17 +58,21 @@ class IGHT:
         Gradients to release. More steps mean more noise in each.
     step_size : float
         The first step, in units of the inverse curvature along a feature of average variance; it
-        then adapts. In a published calibration the constant step on the mean gradient.
+        then adapts. Other calibrations take this constant step along the mean gradient.
     clip : float, optional
         Bound on the norm of one record's gradient; with ``peeling`` on the sum of a record's
         absolute residuals. By default it is steered to twice the root mean square, which is
-        released in passing; in a published calibration it is the bound on a record's norm.
+        released in passing; in other calibrations it is the bound on a record's norm.
     peeling : bool
         Choose the features of a step by private selection, and add noise to their gradient only:
         for a handful of features among many, with records that have no small norm. Every step
         pays for its selections, so take few (about 5).
-    calibration : {"sound", "published"}
-        "published" runs the paper's noise and constant steps, to reproduce it.
+    calibration : {"sound", "proven", "published"}
+        "published" runs the paper's noise and constant steps, to reproduce it. "proven" changes
+        nothing but the noise, which is for what one record can move, composed exactly; under
+        add/remove the mean is over a released number of records. "sound" changes more than the
+        noise: features are centered at released means, steps and clip adapt, and weights are
+        pulled toward zero or the public model as strongly as noise is loud.
 
     Notes
     -----
@@ -87,13 +95,13 @@ class IGHT:
             check_positive_integer("n_nonzero", self.n_nonzero)
         check_descent(self.n_steps, self.step_size, self.clip)
         check_calibration(self.calibration)
-        if self.peeling and self.calibration == "published":
-            raise ValueError("the published method does not peel: use peeling=False")
+        if self.peeling and self.calibration != "sound":
+            raise ValueError("the method of the paper does not peel: use peeling=False")
 
     @property
     def caveats(self) -> tuple[str, ...]:
         """Why the published guarantee is not proven."""
-        if self.calibration == "sound":
+        if guaranteed(self.calibration):
             return ()
         return (
             "The noise of Wang and Gu (2019) is set for half the change that replacing a record "
@@ -112,6 +120,8 @@ class IGHT:
             proven = truth if public.neighbors == "replace_one" else None
             request = GaussianPerturb(self.n_steps, self._multiplier, proven, name="gradient")
             return PublishedSchedule((request,))
+        if self.calibration == "proven":
+            return constant_schedule(public)
         if self.peeling:
             refuse_initial_model(public, "IGHT with peeling")
             return Schedule(
@@ -126,8 +136,8 @@ class IGHT:
     def solve(self, data: Dataset, loss: Loss, curator: Curator) -> Solution:
         """Descend and threshold."""
         ball = L0Ball(self._n_kept(curator.public), data.n_features)
-        if self.calibration == "published":
-            return Solution(weights=self._published(data, loss, curator, ball))
+        if self.calibration != "sound":
+            return Solution(weights=self._constant_steps(data, loss, curator, ball))
         if self.peeling:
             return Solution(weights=self._peeled(data, loss, curator, ball))
         weights = descend(
@@ -150,7 +160,9 @@ class IGHT:
         log = math.log(1 / delta)
         return math.sqrt(self.n_steps) / (math.sqrt(log + epsilon) - math.sqrt(log))
 
-    def _published(self, data: Dataset, loss: Loss, curator: Curator, ball: L0Ball) -> np.ndarray:
+    def _constant_steps(
+        self, data: Dataset, loss: Loss, curator: Curator, ball: L0Ball
+    ) -> np.ndarray:
         view = working_view(data)
         frame = Frame(data, view, np.zeros(data.n_features))
         bound = view.norm_bound if self.clip is None else float(self.clip)
@@ -158,10 +170,15 @@ class IGHT:
         initial = curator.public.initial_weights
         w = np.zeros(curator.public.weights_shape) if initial is None else frame.enter(initial)
         w = frame.project(w, ball.threshold)
+        n = max(data.total_weight, 1.0)  # private
+        if self.calibration == "proven":
+            n = total_weight(data, curator, RECORDS.name)  # released or public
         for _ in range(self.n_steps):
             sums, _ = frame.gradient(loss, w, limit)  # private
-            released = curator.perturb(sums, bound)
-            w = w - self.step_size * released / max(data.total_weight, 1)
+            answer = curator.perturb(
+                sums, bound, share=1 / self.n_steps, name="gradient"
+            )  # released
+            w = w - self.step_size * answer / n
             w = frame.project(w, ball.threshold)
         return frame.leave(w)
 

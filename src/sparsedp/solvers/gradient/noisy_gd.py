@@ -6,12 +6,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsedp.data.dataset import Dataset
-from sparsedp.data.sums.losses import gradient_sum
+from sparsedp.data.sums.losses import gradient_sum, residual_bound
 from sparsedp.losses import Loss
 from sparsedp.mechanisms import Curator
-from sparsedp.privacy import GaussianPerturb, PublicFacts, PublishedSchedule, Schedule
-from sparsedp.solvers.gradient.descent import check_descent, descend, descent_schedule
-from sparsedp.solvers.solver import Solution, check_calibration
+from sparsedp.privacy import (
+    GaussianPerturb,
+    PublicFacts,
+    PublishedSchedule,
+    Schedule,
+    Sensitivity,
+)
+from sparsedp.solvers.gradient.descent import (
+    RECORDS,
+    check_descent,
+    constant_schedule,
+    descend,
+    descent_schedule,
+)
+from sparsedp.solvers.solver import Solution, check_calibration, guaranteed
+from sparsedp.solvers.total import total_weight
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,12 +43,17 @@ class NoisyGD:
         Gradients to release. More steps mean more noise in each.
     step_size : float
         The first step, in units of the inverse curvature along a feature of average variance; it
-        then adapts. In a published calibration the constant step on the mean gradient.
+        then adapts. Other calibrations take this constant step along the mean gradient.
     clip : float, optional
-        Bound on the norm of one record's gradient (published: of the mean gradient, by default 1).
-        By default it is steered to twice the root mean square, which is released in passing.
-    calibration : {"sound", "published"}
-        "published" runs the paper's clipping, noise and steps, to reproduce it.
+        Bound on the norm of one record's gradient (other calibrations: of the mean gradient, by
+        default 1). By default it is steered to twice the root mean square, which is released in
+        passing.
+    calibration : {"sound", "proven", "published"}
+        "published" runs the paper's clipping, noise and steps, to reproduce it. "proven" changes
+        nothing but the noise, which is for what one record can move the clipped mean, composed
+        exactly; under add/remove the mean is over a released number of records. "sound" changes
+        more than the noise: gradients are clipped record by record, features centered at released
+        means, steps and clip adapt, and weights are pulled toward zero or the public model.
 
     Notes
     -----
@@ -57,7 +75,7 @@ class NoisyGD:
     @property
     def caveats(self) -> tuple[str, ...]:
         """Why the published guarantee is not proven."""
-        if self.calibration == "sound":
+        if guaranteed(self.calibration):
             return ()
         return (
             "Hoseinpour et al. (2023) clip the mean gradient, not each record's, and then divide "
@@ -71,12 +89,12 @@ class NoisyGD:
             return PublishedSchedule(
                 (GaussianPerturb(self.n_steps, classical_multiplier, None, name="gradient"),)
             )
-        return descent_schedule()
+        return constant_schedule(public) if self.calibration == "proven" else descent_schedule()
 
     def solve(self, data: Dataset, loss: Loss, curator: Curator) -> Solution:
         """Descend."""
-        if self.calibration == "published":
-            return Solution(weights=self._published(data, loss, curator))
+        if self.calibration != "sound":
+            return Solution(weights=self._constant_steps(data, loss, curator))
         weights = descend(
             data,
             loss,
@@ -89,17 +107,35 @@ class NoisyGD:
         )
         return Solution(weights=weights)
 
-    def _published(self, data: Dataset, loss: Loss, curator: Curator) -> np.ndarray:
+    def _constant_steps(self, data: Dataset, loss: Loss, curator: Curator) -> np.ndarray:
         initial = curator.public.initial_weights
         w = np.zeros(curator.public.weights_shape) if initial is None else initial.copy()
         clip = 1.0 if self.clip is None else self.clip
-        n = max(data.total_weight, 1)
+        published = self.calibration == "published"
+        n = max(data.total_weight, 1.0)  # private
+        if not published:
+            n = total_weight(data, curator, RECORDS.name)  # released or public
         for _ in range(self.n_steps):
-            gradient = gradient_sum(data, loss, w, math.inf) / n  # private
+            bound = residual_bound(data, loss, w)
+            limit = math.inf if published or curator.noiseless else bound
+            gradient = gradient_sum(data, loss, w, limit) / n  # private
             if not curator.noiseless:
                 gradient /= max(1.0, float(np.linalg.norm(gradient)) / clip)
-            w = w - self.step_size * curator.perturb(gradient, 2 * clip / n)  # released
+            moved = 2 * clip / n if published else self._moved(data, loss, bound / n, clip)
+            w = w - self.step_size * curator.perturb(
+                gradient, moved, share=1 / self.n_steps, name="gradient"
+            )  # released
         return w
+
+    def _moved(self, data: Dataset, loss: Loss, residual: float, clip: float) -> Sensitivity:
+        """How far one record moves the clipped mean: no farther than the mean (noisy_gd.md)."""
+        most = 2 * clip
+        term = residual * data.norm_bound * (1 if loss.n_outputs == 1 else math.sqrt(2))
+        # Written so that a bound that is not a number counts for nothing.
+        return Sensitivity(
+            add_remove=term if term <= most else most,
+            replace_one=2 * term if 2 * term <= most else most,
+        )
 
 
 def classical_multiplier(epsilon: float, delta: float) -> float:

@@ -35,6 +35,7 @@ from sparsedp.solvers.solver import (
     check_not_negative,
     check_positive_integer,
     check_size,
+    guaranteed,
 )
 from sparsedp.solvers.total import total_weight
 
@@ -78,12 +79,16 @@ class ADMM:
     coupling : float
         How firmly both halves are held together, in units of a mean loss ("gaussian" only).
     gamma : float
-        Noise parameter of the paper ("published" only).
+        Noise parameter of the paper (not with "sound").
     rows_per_person : int or None
         Where people are protected (``groups``): of each person at most this many rows count, the
         first ones ("pure" only). None for all, which costs hardly more noise.
-    calibration : {"sound", "published"}
-        "published" takes the per-step cost of the paper; it goes with ``noise="pure"``.
+    calibration : {"sound", "proven", "published"}
+        "published" takes the per-step cost of the paper; it goes with ``noise="pure"``, and so
+        does "proven", which keeps ``gamma`` and the number of steps, and changes the penalty that
+        holds w and z together to what is proven to be enough. "sound" with ``noise="pure"`` takes
+        2 steps by default and divides a step's cost otherwise between noise and penalty; with
+        ``noise="gaussian"`` it is another algorithm, with noisy gradient steps that adapt.
 
     Notes
     -----
@@ -115,8 +120,8 @@ class ADMM:
             check_size(name, getattr(self, name))
         check_not_negative("threshold", self.threshold)
         check_size("row_norm", self.row_norm, optional=True)
-        if self.calibration == "published" and self.noise != "pure":
-            raise ValueError("the published calibration of ADMM goes with noise='pure'")
+        if self.calibration != "sound" and self.noise != "pure":
+            raise ValueError(f"the {self.calibration} calibration of ADMM goes with noise='pure'")
         check_cap(self.rows_per_person)
         if self.rows_per_person is not None and self.noise != "pure":
             raise ValueError(
@@ -131,7 +136,7 @@ class ADMM:
     @property
     def caveats(self) -> tuple[str, ...]:
         """What the published calibration leaves open."""
-        if self.calibration == "sound":
+        if guaranteed(self.calibration):
             return ()
         return (
             "The guarantee of Wang and Zhang (2020) is for the exact minimum in every step, which "
@@ -149,12 +154,12 @@ class ADMM:
         """Gradients and, where it is private, the number of records; or one minimum per step."""
         check_needs(self, public)
         check_start(public)
+        if self.calibration != "sound" and public.n_outputs > 1:
+            raise ValueError(
+                f"the {self.calibration} calibration of ADMM is for two classes; "
+                "use calibration='sound' for more"
+            )
         if self.calibration == "published":
-            if public.n_outputs > 1:
-                raise ValueError(
-                    "the published calibration of ADMM is for two classes; "
-                    "use calibration='sound' for more"
-                )
             refuse_people(public, "ADMM")
             shape = perturbed_shape(public)
             return PublishedSchedule((WangZhangMinimize(self.alternations, self.gamma, shape),))
@@ -168,6 +173,7 @@ class ADMM:
                 public.neighbors,
                 public.n_outputs,
                 rows_per_unit=1 if public.unit == "row" else self.rows_per_person,
+                gamma=self.gamma if self.calibration == "proven" else None,
             )
             return Schedule((request,))
         if public.total_weight is None:

@@ -7,6 +7,7 @@ from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Loss, Perturbable
 from sparsedp.mechanisms import Curator
 from sparsedp.privacy import KiferMinimize, Minimize, PublicFacts, PublishedSchedule, Schedule
+from sparsedp.privacy.events.perturbed_minimum import KIFER_RATIO
 from sparsedp.solvers.l2_view import from_unit, l2_view, to_unit, usual_row_norm
 from sparsedp.solvers.objective.regularized import (
     RegularizedObjective,
@@ -24,6 +25,7 @@ from sparsedp.solvers.solver import (
     check_needs,
     check_not_negative,
     check_size,
+    guaranteed,
 )
 
 LARGEST_REGULARIZATION = 1e6
@@ -63,8 +65,10 @@ class ObjectivePerturbation:
         Where people are protected (``groups``): of each person at most this many rows count, the
         first ones. Part of the guarantee, and public; more rows cost a little more noise. None
         refuses people.
-    calibration : {"sound", "published"}
-        "published" takes noise and regularization from Kifer et al. (2012).
+    calibration : {"sound", "proven", "published"}
+        "published" takes noise and regularization from Kifer et al. (2012). "proven" keeps their
+        regularization, twice the largest curvature of a record over epsilon, and has noise for
+        what a record can change. "sound" takes less regularization, or what is set.
 
     Notes
     -----
@@ -97,13 +101,15 @@ class ObjectivePerturbation:
         check_size("row_norm", self.row_norm, optional=True)
         check_residual_clip(self.clip)
         check_cap(self.rows_per_person)
-        if self.calibration == "published" and self.regularization is not None:
-            raise ValueError("the published calibration sets the regularization itself: leave None")
+        if self.calibration != "sound" and self.regularization is not None:
+            raise ValueError(
+                f"the {self.calibration} calibration sets the regularization itself: leave None"
+            )
 
     @property
     def caveats(self) -> tuple[str, ...]:
         """Why the published guarantee is not proven."""
-        if self.calibration == "sound":
+        if guaranteed(self.calibration):
             return ()
         return (
             "The noise of Kifer et al. (2012) is proven for adding or removing a record; "
@@ -121,12 +127,12 @@ class ObjectivePerturbation:
         check_needs(self, public)
         check_start(public)
         shape = perturbed_shape(public)
+        if self.calibration != "sound" and public.n_outputs > 1:
+            raise ValueError(
+                f"the {self.calibration} calibration of ObjectivePerturbation is for two classes "
+                "or a number; use calibration='sound' for more classes"
+            )
         if self.calibration == "published":
-            if public.n_outputs > 1:
-                raise ValueError(
-                    "the published calibration of ObjectivePerturbation is for two classes or a "
-                    "number; use calibration='sound' for more classes"
-                )
             refuse_people(public, "ObjectivePerturbation")
             return PublishedSchedule((KiferMinimize(shape, fraction=share),))
         request = Minimize(
@@ -136,6 +142,7 @@ class ObjectivePerturbation:
             public.n_outputs,
             share=share,
             rows_per_unit=self._rows_per_unit(public),
+            ratio_of_epsilon=KIFER_RATIO if self.calibration == "proven" else None,
         )
         return Schedule((request,))
 

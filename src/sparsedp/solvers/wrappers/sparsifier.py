@@ -23,6 +23,7 @@ from sparsedp.solvers.solver import (
     check_positive_integer,
     check_share,
     check_size,
+    guaranteed,
 )
 
 GHOST = 1e-6
@@ -58,8 +59,14 @@ class Sparsifier:
         radius (10 if it has none), ``FrankWolfe(n_steps=50_000)`` is what the paper does.
     precision : float
         The count is multiplied by this: below 1 for fewer false features, above 1 for fewer missed.
-    calibration : {"sound", "published"}
-        Of the count; the inner solver has its own, and both must agree.
+    alpha, beta : float or None
+        Between these the count is clipped, before and after its noise; the data must have no say
+        in them. None for the square root of the number of features, and twice that.
+    calibration : {"sound", "proven", "published"}
+        Of the count; the inner solver has its own, and both must agree. "published" clips at
+        ``alpha`` and ``beta`` rounded, with noise for their distance before rounding; "proven" has
+        noise for the distance of the rounded ones, and changes nothing else; "sound" clips at the
+        outermost whole numbers between ``alpha`` and ``beta``.
 
     Notes
     -----
@@ -72,6 +79,8 @@ class Sparsifier:
     count_fraction: float = 0.05
     count_solver: Solver | None = None
     precision: float = 1.0
+    alpha: float | None = None
+    beta: float | None = None
     calibration: str = "sound"
 
     def __post_init__(self) -> None:
@@ -83,6 +92,10 @@ class Sparsifier:
             check_positive_integer("n_nonzero", self.n_nonzero)
         check_share("count_fraction", self.count_fraction)
         check_size("precision", self.precision)
+        for name in ("alpha", "beta"):
+            check_size(name, getattr(self, name), optional=True, least=1.0)
+        if (self.alpha, self.beta) != (None, None) and self.n_nonzero != "count":
+            raise ValueError("alpha and beta bound a count: set n_nonzero='count', or leave them")
 
     @property
     def needs(self) -> tuple[type, ...]:
@@ -94,7 +107,7 @@ class Sparsifier:
     @property
     def caveats(self) -> tuple[str, ...]:
         """Those of the inner solver, and of the published count."""
-        if self.calibration == "sound" or self.n_nonzero != "count":
+        if guaranteed(self.calibration) or self.n_nonzero != "count":
             return self.solver.caveats
         return (
             *self.solver.caveats,
@@ -112,7 +125,8 @@ class Sparsifier:
                     f"n_nonzero={self.n_nonzero} is more than the {public.n_features} features"
                 )
             return inner
-        if self.calibration == "sound" and isinstance(inner, Schedule):
+        lower, upper = self._limits(public.n_features)
+        if guaranteed(self.calibration) and isinstance(inner, Schedule):
             if self.count_fraction + inner.counted >= 1:
                 raise ValueError(
                     f"n_nonzero='count' needs {self.count_fraction:g} of epsilon, but this "
@@ -121,8 +135,7 @@ class Sparsifier:
                 )
             return Schedule((Count(self.count_fraction), *inner.requests))
         if self.calibration == "published" and isinstance(inner, PublishedSchedule):
-            root = math.sqrt(public.n_features)
-            count = RoundedCount(self.count_fraction, root, 2 * root)
+            count = RoundedCount(self.count_fraction, lower, upper)
             rest = 1 - self.count_fraction
             return PublishedSchedule((count, *(at_fraction(r, rest) for r in inner.requests)))
         raise ValueError(
@@ -158,10 +171,20 @@ class Sparsifier:
             return self.count_solver
         return Lasso(radius=self.solver.radius if isinstance(self.solver, WithRadius) else 10.0)
 
+    def _limits(self, n_features: int) -> tuple[float, float]:
+        """Alpha and beta of the paper, which recommends sqrt(d) and 2 sqrt(d)."""
+        lower = math.sqrt(n_features) if self.alpha is None else self.alpha
+        upper = 2 * math.sqrt(n_features) if self.beta is None else self.beta
+        if not lower < upper:
+            raise ValueError(
+                f"alpha must be below beta, got {lower:g} and {upper:g} for {n_features} features"
+            )
+        return lower, upper
+
     def _range(self, n_features: int) -> tuple[int, int]:
-        # Between sqrt(d) and 2 sqrt(d), as the paper recommends. Whole numbers inside that range
-        # keep the promise that the count moves by at most the width the noise is made for.
-        lower, upper = math.sqrt(n_features), 2 * math.sqrt(n_features)
-        if self.calibration == "published":
+        lower, upper = self._limits(n_features)
+        if self.calibration != "sound":
             return round(lower), round(upper)
+        # Whole numbers inside the range keep the promise that the count moves by at most the width
+        # that the noise is made for.
         return math.ceil(lower), max(math.ceil(lower), math.floor(upper))

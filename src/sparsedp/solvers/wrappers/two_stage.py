@@ -51,9 +51,11 @@ class TwoStage:
         Fitted on the chosen features.
     vote_share : float
         Part of the budget for the votes.
-    calibration : {"sound", "published"}
+    calibration : {"sound", "proven", "published"}
         "published" takes Laplace noise on all votes at half of epsilon, and for the fit that of
-        Kifer et al. (2012) at the other half; ``vote_share`` is then not used.
+        Kifer et al. (2012) at the other half. "proven" changes nothing but the noise, of votes and
+        fit, which share the budget evenly. For both ``vote_share`` is not used. "sound" differs
+        from "proven" in that share, and in the regularization of the fit.
 
     Notes
     -----
@@ -105,12 +107,13 @@ class TwoStage:
                 "take fewer blocks"
             )
         published = self.calibration == "published"
-        share = 0.5 if published else 1 - self.vote_share
+        vote_share = self.vote_share if self.calibration == "sound" else 0.5
+        share = 1 - vote_share
         inner = self.solver.schedule_with_share(replace(public, n_features=count), share)
         if published and isinstance(inner, PublishedSchedule):
             return PublishedSchedule((VoteSelect(count, fraction=0.5), *inner.requests))
         if not published and isinstance(inner, Schedule):
-            return Schedule((Select(count, self.vote_share, name="votes"), *inner.requests))
+            return Schedule((Select(count, vote_share, name="votes"), *inner.requests))
         raise ValueError(
             f"{self.calibration} votes need a {self.calibration} fit: "
             "give both the same calibration"

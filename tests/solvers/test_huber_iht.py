@@ -31,9 +31,9 @@ def test_other_losses_are_refused_before_the_charge():
     ledger = Ledger(epsilon=5.0, delta=1e-3)
     X = np.random.default_rng(0).uniform(-1, 1, (50, 3))
     how = {"solver": "huber_iht", "ledger": ledger, **PRIVATE}
-    with pytest.raises(ValueError, match="Squared does not promise that"):
+    with pytest.raises(ValueError, match="not Squared: say loss='huber'"):
         SparseLinearRegression(target_bounds=(-1, 1), **how).fit(X, X[:, 0])
-    with pytest.raises(ValueError, match="Logistic does not promise that"):
+    with pytest.raises(ValueError, match="not Logistic: say loss='huber'"):
         SparseLogisticRegression(classes=[0, 1], **how).fit(X, (X[:, 0] > 0).astype(int))
     assert ledger.history() == []
     with pytest.raises(ValueError, match="n_steps"):

@@ -7,7 +7,7 @@ from sparsedp.losses import Huber, Loss
 from sparsedp.mechanisms import Curator
 from sparsedp.privacy import PublicFacts, PublishedSchedule, Schedule
 from sparsedp.solvers.gradient.ight import IGHT
-from sparsedp.solvers.solver import Solution, check_needs
+from sparsedp.solvers.solver import Solution
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,14 +51,13 @@ class HuberIHT:
 
     def schedule(self, public: PublicFacts) -> Schedule | PublishedSchedule:
         """Moments once; features and their gradient in every step."""
-        check_needs(self, public)
+        if public.loss is not None:
+            _refuse_others(public.loss)
         return self._peeling().schedule(public)
 
     def solve(self, data: Dataset, loss: Loss, curator: Curator) -> Solution:
         """Peel with residuals that the loss has bounded already."""
-        if not isinstance(loss, Huber):
-            raise ValueError(f"HuberIHT minimizes Huber's loss, got {loss}")
-        return self._peeling(loss.threshold).solve(data, loss, curator)
+        return self._peeling(_refuse_others(loss).threshold).solve(data, loss, curator)
 
     def _peeling(self, clip: float | None = None) -> IGHT:
         return IGHT(
@@ -68,3 +67,13 @@ class HuberIHT:
             clip=clip,
             peeling=True,
         )
+
+
+def _refuse_others(loss: Loss) -> Huber:
+    """The loss, if it is Huber's."""
+    if not isinstance(loss, Huber):
+        raise ValueError(
+            f"HuberIHT minimizes Huber's loss, not {type(loss).__name__}: say loss='huber' or "
+            "loss=Huber(threshold=...) of SparseLinearRegression, or take another solver"
+        )
+    return loss

@@ -37,7 +37,25 @@ WRITTEN = ("tests/effects/test_coefficients.py",)
 OFFSETS = ("tests/effects/test_offsets.py",)
 WEIGHTS = ("tests/effects/test_class_weight.py",)
 
+RULE = "src/sparsedp/solvers/frank_wolfe/screening_rule.py"
+ONE_SCREENED = ("tests/solvers/test_rnm_screen.py",)
+
 MUTANTS = [
+    # The range of a screening rule over features.
+    Mutant(RULE, "2 * self.scale * residual / n + third", "third", ONE_SCREENED),
+    Mutant(RULE, "either_way * math.sqrt(most / n)", "math.sqrt(most / n)", ONE_SCREENED),
+    Mutant(
+        RULE,
+        "third = self.record.stiffness * self.scale * max(math.sqrt(gap / n), at_most)",
+        "third = self.record.stiffness * self.scale * at_most / 2",
+        ONE_SCREENED,
+    ),
+    Mutant(
+        RULE,
+        "np.minimum(self.scale * norms / math.sqrt(n), self.scale)",
+        "self.scale * norms / math.sqrt(n)",
+        ONE_SCREENED,
+    ),
     # A cap on the rows of a person that is paid for and not kept, or kept and not asked for.
     Mutant(
         OBJECTIVE,

@@ -69,6 +69,15 @@ def test_these_pairs_attain_most_of_the_spread(n, neighbors, target, pair):
     assert 0.85 * declared < spread(values) <= declared
 
 
+@pytest.mark.parametrize("n", [10.0, 30.0])
+def test_a_column_longer_than_n_allows_counts_no_more(n):
+    """The pair that opens the gap, in a table with more records than the noisy number says."""
+    rule, w = ScreeningRule.of(Squared(), 1.0, 1.0), np.array([1.0, 0, 0])
+    both = lone_column(300, 1.0), lone_column(300, 1.0, (-1, 0, 0))
+    values = [rule.differences(data, Squared(), w, column_norms(data), n) for data in both]
+    assert spread(values) <= rule.spread(n).add_remove
+
+
 @pytest.mark.parametrize("loss", taken_by("rnm_screen"))
 @pytest.mark.parametrize("neighbors", NEIGHBORS)
 def test_no_record_moves_differences_further_whatever_number_stands_for_n(loss, neighbors):

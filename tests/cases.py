@@ -22,6 +22,7 @@ from sparsedp.solvers import (
     GreedyCoordinateDescent,
     HuberIHT,
     IntervalPursuit,
+    KendallSelection,
     MultinomialLasso,
     NoisyGD,
     NoisyMinScreening,
@@ -78,6 +79,7 @@ SOLVERS: dict[str, Solver] = {
     ),
     "ada_ssp": AdaSSP(),
     "boosted_ada_ssp": BoostedAdaSSP(n_rounds=3, clip=0.7),
+    "kendall": KendallSelection(FrankWolfe(n_steps=1), n_keep=3),
     "admm": ADMM(n_steps=5),
     "admm_pure": ADMM(n_steps=2, noise="pure", penalty="l1/2"),
 }

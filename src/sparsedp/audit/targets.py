@@ -21,8 +21,10 @@ from sparsedp.solvers import (
     ADMM,
     BY_NAME,
     IGHT,
+    BoostedAdaSSP,
     FrankWolfe,
     IntervalPursuit,
+    KendallSelection,
     MultinomialLasso,
     NoisyGD,
     ObjectivePerturbation,
@@ -54,6 +56,9 @@ SETTINGS: dict[str, Solver] = {
     # With one ball it would be Frank-Wolfe; here fewer selections are paid for than are made.
     "multinomial_lasso": MultinomialLasso(radius=0.25, n_steps=STEPS, balls="per_class"),
     "rnm_screen": RNMScreen(radius=0.25, n_steps=STEPS),
+    "boosted_ada_ssp": BoostedAdaSSP(n_rounds=STEPS),
+    # What is chosen is looked at, not what Pursuit does then: that has lines of its own.
+    "kendall": KendallSelection(FrankWolfe(radius=0.25, n_steps=STEPS), n_keep=2),
     # Blocks must not outnumber the records.
     "two_stage": TwoStage(n_blocks=3, voter=FrankWolfe(n_steps=5)),
 }

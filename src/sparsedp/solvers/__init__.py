@@ -22,6 +22,7 @@ from sparsedp.solvers.pursuit.pursuit import Pursuit
 from sparsedp.solvers.registry import BY_NAME
 from sparsedp.solvers.solver import Solution, SolutionPath, Solver
 from sparsedp.solvers.wrappers.certificate import Certificate
+from sparsedp.solvers.wrappers.kendall import KendallSelection
 from sparsedp.solvers.wrappers.screened import Screened
 from sparsedp.solvers.wrappers.sparsifier import Sparsifier
 from sparsedp.solvers.wrappers.two_stage import TwoStage
@@ -38,6 +39,7 @@ __all__ = [
     "GreedyCoordinateDescent",
     "HuberIHT",
     "IntervalPursuit",
+    "KendallSelection",
     "Lasso",
     "MultinomialLasso",
     "NoisyGD",

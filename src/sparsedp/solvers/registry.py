@@ -16,6 +16,7 @@ from sparsedp.solvers.objective.admm import ADMM
 from sparsedp.solvers.objective.objective import ObjectivePerturbation
 from sparsedp.solvers.pursuit.pursuit import Pursuit
 from sparsedp.solvers.solver import Solver
+from sparsedp.solvers.wrappers.kendall import KendallSelection
 from sparsedp.solvers.wrappers.screened import Screened
 from sparsedp.solvers.wrappers.sparsifier import Sparsifier
 from sparsedp.solvers.wrappers.two_stage import TwoStage
@@ -39,4 +40,5 @@ BY_NAME: dict[str, Callable[[], Solver]] = {
     "admm": ADMM,
     "ada_ssp": AdaSSP,
     "boosted_ada_ssp": BoostedAdaSSP,
+    "kendall": KendallSelection,
 }

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.sums import weighed
 from sparsedp.data.sums.products import column_sums
@@ -16,7 +15,6 @@ from sparsedp.privacy import (
     Gaussians,
     Perturb,
     PublicFacts,
-    PublishedSchedule,
     Schedule,
     Select,
     Selections,
@@ -41,6 +39,7 @@ from sparsedp.solvers.wrappers.certificate import (
     gradient_safety,
     selection_safety,
 )
+from sparsedp.solvers.wrappers.kept import facts_of_kept, fitted_on_kept, inner_schedule
 
 NULL_SHARE = 0.02
 NORM_SHARE = 0.03
@@ -131,15 +130,7 @@ class Screened:
         """Screening's requests, then the inner solver's at what remains."""
         refuse_initial_model(public, "Screened")
         kept = self._kept(public)
-        inner = self.solver.schedule(kept)
-        if isinstance(inner, PublishedSchedule):
-            raise ValueError("Screened needs a solver with calibration='sound'")
-        if not inner.total_share > 0:
-            raise ValueError(
-                f"Screened cannot share a budget with this {type(self.solver).__name__}: its noise "
-                "is pure and takes all of epsilon; choose another noise, such as "
-                "ADMM(noise='gaussian'), or another solver"
-            )
+        inner = inner_schedule(self.solver, kept, "Screened")
         certified = 0.0 if self.certificate is None else self.certificate.share
         unit = inner.total_share / (1 - self.share - certified)
         screening = self.share * unit
@@ -158,24 +149,13 @@ class Screened:
     def solve(self, data: Dataset, loss: Loss, curator: Curator) -> Solution:
         """Screen, then fit on what was kept."""
         screen = self.screen(data, loss, curator)
-        kept = screen.kept
-        facts = self._kept(curator.public)
-        solution = self.solver.solve(data.features(kept), loss, curator.narrowed(facts))
-        weights = np.zeros(curator.public.weights_shape)
-        weights[kept] = solution.weights[: len(kept)]
-        weights[curator.public.n_features :] = solution.weights[len(kept) :]
-        bounds, path = _widened(solution.bounds, data, kept), solution.path
+        solution = fitted_on_kept(self.solver, data, loss, curator, screen.kept)
         notes = (screen.sentence(), *solution.notes)
         if self.certificate is not None:
-            view = data if bounds is None else data.tightened(bounds)
-            bound = self.certificate.release(view, loss, weights, kept, curator)
+            view = data if solution.bounds is None else data.tightened(solution.bounds)
+            bound = self.certificate.release(view, loss, solution.weights, screen.kept, curator)
             notes = (*notes, bound.sentence(screen.n_records))
-        return Solution(
-            weights=weights,
-            bounds=bounds,
-            path=None if path is None else replace(path, order=kept[path.order]),
-            notes=notes,
-        )
+        return replace(solution, notes=notes)
 
     def safety(
         self, public: PublicFacts, epsilon: float, delta: float, *, beta: float = BETA
@@ -234,14 +214,7 @@ class Screened:
         return Screen(np.sort(kept), safety, bound, null.n_records)
 
     def _kept(self, public: PublicFacts) -> PublicFacts:
-        n_keep = public.n_nonzero if self.n_keep is None else self.n_keep
-        if n_keep > public.n_features:
-            raise ValueError(f"n_keep={n_keep} is more than the {public.n_features} features")
-        return replace(
-            public,
-            n_features=n_keep,
-            n_nonzero=min(public.n_nonzero, n_keep),
-        )
+        return facts_of_kept(public, self.n_keep)
 
     def _uses_gradient(self, public: PublicFacts) -> bool:
         if self.method != "auto":
@@ -305,15 +278,6 @@ class Screened:
 def _row_bound(norm: float, public: PublicFacts) -> float:
     """L2 bound on a record's gradient, for rows of this norm and residuals of at most 1."""
     return norm * (1 if public.n_outputs == 1 else math.sqrt(2))
-
-
-def _widened(bounds: Bounds | None, data: Dataset, kept: np.ndarray) -> Bounds | None:
-    """Bounds that the inner solver released for its features, the declared ones for the others."""
-    if bounds is None:
-        return None
-    lower, upper = (np.array(limits) for limits in data.bounds.arrays(data.n_features))
-    lower[kept], upper[kept] = bounds.arrays(len(kept))
-    return data.bounds.with_limits(lower, upper)
 
 
 def _by_feature(scores: np.ndarray) -> np.ndarray:

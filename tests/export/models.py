@@ -52,6 +52,7 @@ other = true
 missing = "indicator"
 [features.stage]
 categories = [1, 2, 3]
+reference = 2
 missing = 2
 fold_case = true
 [features.smoker]

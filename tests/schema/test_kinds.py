@@ -150,6 +150,45 @@ def test_categories():
     assert encoded({"categories": ["F", "M"]}, ["f", "", "M"], "replace")[1] == [[0], [0], [1]]
 
 
+def test_a_reference_has_no_column():
+    said = {"categories": ["a", "b", "c"], "reference": "b"}
+    names, X = encoded(said, ["c", "b", "a"])
+    assert names == ("x=a", "x=c")
+    assert X == [[0, 1], [0, 0], [1, 0]]
+    said |= {"other": True, "missing": "b"}
+    names, X = encoded(said, ["z", "", "c"])
+    assert names == ("x=a", "x=c", "x other")
+    assert X == [[0, 0, 1], [0, 0, 0], [0, 1, 0]]
+    assert encoded({"categories": ["F", "M"], "reference": "M"}, ["F", "M"]) == (
+        ("x=F",),
+        [[1], [0]],
+    )
+    with pytest.raises(ValueError, match="reference must be one of the categories"):
+        encoded({"categories": ["a", "b"], "reference": "c"}, ["a"])
+    with pytest.raises(ValueError, match="reference needs another category"):
+        encoded({"categories": ["a"], "reference": "a"}, ["a"])
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"lower": 0, "upper": 1},
+        {"categories": ["a", "b"]},
+        {"kind": "yes_no"},
+        {"kind": "date", "lower": "2020-01-01", "upper": "2021-01-01"},
+        {"period": 24},
+        {"words": 4},
+    ],
+)
+def test_every_kind_may_say_where_its_declaration_comes_from(said):
+    schema = Schema.from_dict({"features": {"x": {**said, "source": "the code book of 2024"}}})
+    assert schema.features["x"].source == "the code book of 2024"
+    assert Schema.from_dict(schema.to_dict()) == schema
+    for wrong in ("", "two\nlines", 7, "x" * 201):
+        with pytest.raises(ValueError, match="source must"):
+            Schema.from_dict({"features": {"x": {**said, "source": wrong}}})
+
+
 @pytest.mark.parametrize("categories", [[1, 2, 3], ["1", "2", "3"], ["1.0", 2, 3.0], [1, 2, 3.0]])
 def test_numbers_are_matched_by_value(categories):
     said = {"categories": categories, "missing": "indicator"}

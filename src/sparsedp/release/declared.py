@@ -24,12 +24,15 @@ class Declared:
         What a cell without a value becomes.
     used : bool
         Whether the model uses it.
+    source : str or None
+        Where that comes from.
     """
 
     name: str
     holds: str
     missing: str
     used: bool
+    source: str | None
 
 
 def declared(schema: Schema, used: Sequence[int]) -> tuple[Declared, ...]:
@@ -41,7 +44,13 @@ def declared(schema: Schema, used: Sequence[int]) -> tuple[Declared, ...]:
     """
     needed = set(schema.needs(used))
     return tuple(
-        Declared(part.name, _holds(part.kind), _missing(part.kind), part.name in needed)
+        Declared(
+            part.name,
+            _holds(part.kind),
+            _missing(part.kind),
+            part.name in needed,
+            part.kind.source,
+        )
         for part in schema.parts
     )
 
@@ -52,6 +61,8 @@ def _holds(kind: Kind) -> str:
             return _number(kind)
         case Category():
             levels = _some(list(map(str, kind.categories)))
+            if kind.reference is not None:
+                levels += f", compared with {kind.reference}"
             if kind.other is False:
                 return f"one of {levels}"
             how = "counts as other" if kind.other is True else f"counts as {kind.other}"

@@ -59,14 +59,17 @@ def effects_of(model: PublishedModel) -> dict[int, Effect]:
 
 
 def _levels(model: PublishedModel) -> dict[str | None, str]:
-    """What the one column of a category with two levels says, by its name."""
+    """What columns of categories that are compared with one of them say, by their names."""
     declared = {} if model.schema is None else model.schema.features
-    return {
-        column.name: f"{kind.categories[1]} instead of {kind.categories[0]}"
-        for name, kind in declared.items()
-        if isinstance(kind, Category) and len(kind.categories) == 2
-        for column in kind.columns(name)[:1]
-    }
+    found: dict[str | None, str] = {}
+    for name, kind in declared.items():
+        if isinstance(kind, Category) and kind.compared_with >= 0:
+            reference = kind.categories[kind.compared_with]
+            values = [value for value in kind.categories if value != reference]
+            columns = kind.columns(name)[: len(values)]
+            for column, value in zip(columns, values, strict=True):
+                found[column.name] = f"{value} instead of {reference}"
+    return found
 
 
 def _largest(feature: Feature) -> tuple[float, str]:

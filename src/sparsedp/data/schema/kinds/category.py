@@ -12,7 +12,7 @@ from sparsedp.data.gate.labels import Labels, as_number
 from sparsedp.data.gate.table import check_type
 from sparsedp.data.raw import Cells, Label
 from sparsedp.data.schema.kinds.cells import Remembered, kernel, normalized, says_nothing
-from sparsedp.data.schema.kinds.checks import checked_flag, checked_texts
+from sparsedp.data.schema.kinds.checks import checked_flag, checked_source, checked_texts
 from sparsedp.data.schema.kinds.kind import INDICATOR, Column, Mask, Writer, indicator
 from sparsedp.data.storage import Array
 
@@ -111,6 +111,9 @@ class Category:
     ----------
     categories : sequence of str, int or float
         Two levels take one column, which is 1 for the second; others one column each.
+    reference : a category, optional
+        Has no column: the others are compared with it, and have coefficients and intervals of
+        their own beside an intercept. Of two it is the first by default.
     other : True, a category or "none", optional
         A cell with another value gets a 0/1 column of its own, counts as the named category, or as
         none of them (zeros); otherwise it is invalid.
@@ -118,6 +121,8 @@ class Category:
         The same for cells without a value.
     fold_case : bool
         Whether capitals make no difference.
+    source : str, optional
+        Where the declaration comes from (a code book, a law), for whoever must approve the model.
 
     Notes
     -----
@@ -128,9 +133,12 @@ class Category:
     other: bool | Label = False
     missing: Label | None = None
     fold_case: bool = False
+    reference: Label | None = None
     kind: str = "category"
+    source: str | None = None
 
     def __post_init__(self) -> None:
+        checked_source(self.source)
         if not isinstance(self.categories, (list, tuple, np.ndarray)):
             raise ValueError("categories must be a list of texts or numbers")
         values = [v.item() if isinstance(v, np.generic) else v for v in self.categories]
@@ -145,6 +153,11 @@ class Category:
             self._code_of(self.other, "other")
         if self.missing is not None and self.missing != INDICATOR:
             self._code_of(self.missing, "missing")
+        if self.reference is not None:
+            if len(self.categories) < 2:
+                raise ValueError("reference needs another category to be compared with it")
+            if math.isnan(Levels(self.categories, self.fold_case).code(self.reference)):
+                raise ValueError("reference must be one of the categories")
 
     def _code_of(self, value: Label, name: str) -> int:
         """The category that stands for others or for missing cells; -1 for none of them."""
@@ -177,14 +190,21 @@ class Category:
         return "among its declared categories: declare them all, or other = true"
 
     @property
+    def compared_with(self) -> int:
+        """The code of the category without a column, -1 if each has one."""
+        if self.reference is None:
+            return 0 if len(self.categories) == 2 else -1
+        return int(Levels(self.categories, self.fold_case).code(self.reference))
+
+    @property
     def width(self) -> int:
-        """A column per category, one for two of them, and one for others."""
-        k = len(self.categories)
-        return (1 if k == 2 else k) + (self.other is True)
+        """A column per category but the reference, and one for others."""
+        return len(self.categories) - (self.compared_with >= 0) + (self.other is True)
 
     def columns(self, name: str) -> tuple[Column, ...]:
-        """A column per category, one for two of them, and one for others."""
-        shown = self.categories[1:] if len(self.categories) == 2 else self.categories
+        """A column per category but the reference, and one for others."""
+        reference = self.compared_with
+        shown = [value for code, value in enumerate(self.categories) if code != reference]
         others = [f"{name} other"] if self.other is True else []
         return tuple(map(indicator, [*(f"{name}={value}" for value in shown), *others]))
 
@@ -212,8 +232,11 @@ class Category:
     @property
     def slots(self) -> NDArray[np.int64]:
         """The column of each code, -1 for none."""
-        k = len(self.categories)
-        slots = np.arange(k + 1) - (k == 2)
+        k, reference = len(self.categories), self.compared_with
+        slots = np.arange(k + 1)
+        if reference >= 0:
+            slots[reference:] -= 1
+            slots[reference] = -1
         slots[k] = self.width - 1 if self.other is True else -1
         return slots
 
@@ -229,6 +252,8 @@ class YesNo:
     missing : "indicator", "yes" or "no", optional
     fold_case : bool, optional
         Whether capitals make no difference; by default only for the default words.
+    source : str, optional
+        Where the declaration comes from (a code book, a law), for whoever must approve the model.
     """
 
     yes: tuple[str, ...] = ()
@@ -236,8 +261,10 @@ class YesNo:
     missing: str | None = None
     fold_case: bool | None = None
     kind: str = "yes_no"
+    source: str | None = None
 
     def __post_init__(self) -> None:
+        checked_source(self.source)
         for name in ("yes", "no"):
             object.__setattr__(self, name, checked_texts(getattr(self, name), name))
         if bool(self.yes) != bool(self.no):

@@ -14,6 +14,8 @@ from sparsedp.data.raw import Unchecked
 MOST_ENTRIES = 10_000
 """Of a list of bins or knots."""
 
+LONGEST_SOURCE = 200
+
 
 def near(word: str, known: Collection[str]) -> str:
     """What was probably meant, for the end of a message."""
@@ -49,6 +51,16 @@ def checked_whole(value: Unchecked, name: str, least: int, most: int) -> int:
     if not least <= value <= most:
         raise ValueError(f"{name} must lie between {least} and {most}")
     return int(value)
+
+
+def checked_source(value: Unchecked) -> None:
+    """One line that says where a declaration comes from."""
+    if value is None:
+        return
+    if not isinstance(value, str) or not value.strip() or not value.isprintable():
+        raise ValueError("source must be one line of text: where the declaration comes from")
+    if len(value) > LONGEST_SOURCE:
+        raise ValueError(f"source must not be longer than {LONGEST_SOURCE} letters")
 
 
 def checked_ascending(values: Unchecked, name: str, least: int) -> tuple[float, ...]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from sparsedp.data.raw import Cells
 from sparsedp.data.schema.kinds.cells import kernel
-from sparsedp.data.schema.kinds.checks import checked_number
+from sparsedp.data.schema.kinds.checks import checked_number, checked_source
 from sparsedp.data.schema.kinds.kind import INDICATOR, Column, Mask, Writer
 from sparsedp.data.schema.kinds.writing import PLAIN, Writing
 from sparsedp.data.storage import Array
@@ -23,14 +23,18 @@ class Cyclic:
     missing : "indicator" or float, optional
     writing : Writing, optional
         How text cells write numbers.
+    source : str, optional
+        Where the declaration comes from (a code book, a law), for whoever must approve the model.
     """
 
     period: float
     missing: float | str | None = None
     writing: Writing | None = None
     kind: str = "cyclic"
+    source: str | None = None
 
     def __post_init__(self) -> None:
+        checked_source(self.source)
         object.__setattr__(self, "period", checked_number(self.period, "period"))
         if not 1e-50 <= self.period <= 1e50:
             raise ValueError("period must be a positive number")

@@ -13,7 +13,7 @@ from sparsedp.data.gate.labels import as_number
 from sparsedp.data.gate.table import check_type
 from sparsedp.data.raw import Cells
 from sparsedp.data.schema.kinds.cells import Remembered, kernel, number_read, says_nothing
-from sparsedp.data.schema.kinds.checks import checked_date, checked_texts
+from sparsedp.data.schema.kinds.checks import checked_date, checked_source, checked_texts
 from sparsedp.data.schema.kinds.cyclic import circle
 from sparsedp.data.schema.kinds.kind import INDICATOR, Column, Mask, Writer, indicator
 from sparsedp.data.storage import Array
@@ -48,6 +48,8 @@ class Date:
         whose long form (2020-12-31) is always read where `format` does not fit.
         A time of day may be there and is not looked at.
     missing : "indicator" or a date, optional
+    source : str, optional
+        Where the declaration comes from (a code book, a law), for whoever must approve the model.
     """
 
     parts: tuple[str, ...] = ("days",)
@@ -56,8 +58,10 @@ class Date:
     format: str | None = None
     missing: date | str | None = None
     kind: str = "date"
+    source: str | None = None
 
     def __post_init__(self) -> None:
+        checked_source(self.source)
         object.__setattr__(self, "parts", checked_texts(self.parts, "parts"))
         if (
             not self.parts

@@ -63,6 +63,11 @@ class Kind(Protocol):
         ...
 
     @property
+    def source(self) -> str | None:
+        """Where the declaration comes from."""
+        ...
+
+    @property
     def holds_dates(self) -> bool:
         """Whether typed columns of dates are read; all other kinds refuse them."""
         ...

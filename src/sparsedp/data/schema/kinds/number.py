@@ -10,7 +10,12 @@ import numpy as np
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.raw import Cells
 from sparsedp.data.schema.kinds.cells import kernel
-from sparsedp.data.schema.kinds.checks import checked_ascending, checked_flag, checked_number
+from sparsedp.data.schema.kinds.checks import (
+    checked_ascending,
+    checked_flag,
+    checked_number,
+    checked_source,
+)
 from sparsedp.data.schema.kinds.kind import INDICATOR, Column, Mask, Writer, indicator
 from sparsedp.data.schema.kinds.writing import PLAIN, Writing
 from sparsedp.data.storage import Array
@@ -41,6 +46,8 @@ class Number:
         How text cells write numbers, where it differs from the schema's ``[numbers]``.
     binary : bool
         Whether cells hold only the limits, by declaration.
+    source : str, optional
+        Where the declaration comes from (a code book, a law), for whoever must approve the model.
 
     Notes
     -----
@@ -57,8 +64,10 @@ class Number:
     knots: tuple[float, ...] = ()
     writing: Writing | None = None
     binary: bool = False
+    source: str | None = None
 
     def __post_init__(self) -> None:
+        checked_source(self.source)
         if self.kind not in ("number", "whole"):
             raise ValueError('kind must be "number" or "whole"')
         for name in ("lower", "upper"):

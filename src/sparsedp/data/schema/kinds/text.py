@@ -11,7 +11,7 @@ import numpy as np
 
 from sparsedp.data.raw import Cells
 from sparsedp.data.schema.kinds.cells import LONGEST, kernel, number_read, says_nothing
-from sparsedp.data.schema.kinds.checks import checked_number, checked_whole
+from sparsedp.data.schema.kinds.checks import checked_number, checked_source, checked_whole
 from sparsedp.data.schema.kinds.kind import INDICATOR, Column, Mask, Writer
 from sparsedp.data.storage import Array
 
@@ -34,6 +34,8 @@ class Text:
         Which words share a column; public.
     missing : "indicator", optional
         By default a missing cell is a text without words, which is never invalid.
+    source : str, optional
+        Where the declaration comes from (a code book, a law), for whoever must approve the model.
 
     Notes
     -----
@@ -47,8 +49,10 @@ class Text:
     seed: int = 0
     missing: str | None = None
     kind: str = "text"
+    source: str | None = None
 
     def __post_init__(self) -> None:
+        checked_source(self.source)
         object.__setattr__(self, "words", checked_whole(self.words, "words", 1, MOST_WORDS))
         object.__setattr__(self, "seed", checked_whole(self.seed, "seed", 0, 2**63 - 1))
         object.__setattr__(self, "row_norm", checked_number(self.row_norm, "row_norm"))

@@ -1,4 +1,4 @@
-# make demo   a private model and its card in demo-model/, from nothing
+# make demo   from a hospital's table, made up, to a signed private model and its report, in demo/
 # make test   every check that CI runs
 # make mutants   plant faults one at a time in a scratch copy and see whether tests notice, in half an hour
 # make laws   the exact law of short walks in 1,600 combinations, by chi-square, in a quarter of an hour
@@ -121,5 +121,5 @@ bench: install
 	cp build/bench/results.md build/bench/results-*.svg benchmarks/
 
 clean:
-	rm -rf .venv build dist demo-model src/*.egg-info
+	rm -rf .venv build dist demo demo-papers src/*.egg-info
 	find src -name '*.so' -delete -o -name '*.c' -delete

@@ -559,8 +559,8 @@ def test_settings_of_solvers_are_typed():
     assert published == Sparsifier(FrankWolfe(calibration="published"), calibration="published")
 
 
-def test_demo_shows_a_private_model(folder):
-    result = run("demo", "-o", "d")
+def test_demo_of_the_papers_shows_a_private_model(folder):
+    result = run("demo", "--papers", "-o", "d")
     assert "PRIVATE as stated\n  (1, 0.0001)" in result.stdout
     assert "of 8 true features found" in result.stdout
     assert str(folder / "d" / "report.html") in result.stdout

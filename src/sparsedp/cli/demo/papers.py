@@ -1,11 +1,9 @@
-"""``sparsedp demo``: a private model and its report from nothing, in seconds."""
+"""``sparsedp demo --papers``: the synthetic set of the papers, and a method of theirs."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-
-from sparsedp.cli.options import anywhere
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,17 +15,8 @@ N_TRAIN, N_TEST, N_FEATURES, N_NONZERO = 8_000, 2_000, 100, 15
 EPSILON, DELTA = 1.0, 1e-4
 
 
-@click.command("demo")
-@click.option("--seed", type=int, help="Repeatable data and noise; the model is then NOT private.")
-@click.option(
-    "-o", "--output", type=anywhere, default=Path("demo-model"), show_default=True, help="Folder."
-)
-def command(seed: int | None, output: Path) -> None:
-    """Fit a private model to synthetic data, with its report.
-
-    The data are those of Khanna et al. (2024): 100 features, of which eight matter. The fit is
-    their Sparsifier with our accounting, at epsilon = 1 and delta = 1e-4.
-    """
+def show_papers(output: Path, seed: int | None) -> None:
+    """Fit the Sparsifier of Khanna et al. (2024), with our accounting, to their synthetic set."""
     from sparsedp.cli.show import echo_verdict
     from sparsedp.data.synthetic import wang_zhang
     from sparsedp.release import PublishedModel, write_report

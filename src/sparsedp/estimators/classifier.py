@@ -58,6 +58,9 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
     delta : float
         Probability that the guarantee may fail; required. Far below one over the number of
         records.
+    rho : float, optional
+        Budget of zero-concentrated differential privacy in the place of epsilon, for solvers whose
+        releases are all Gaussian (IGHT, NoisyGD); delta says at which epsilon it is told.
     bounds : Bounds, float or (lower, upper)
         Public limits of the features; required, or `schema` in its place. Values beyond them are
         clipped, at prediction too.
@@ -172,6 +175,7 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
         *,
         epsilon: float | None = None,
         delta: float | None = None,
+        rho: float | None = None,
         bounds: BoundsLike | None = None,
         schema: Schema | None = None,
         n_nonzero: int | None = None,
@@ -194,6 +198,7 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
+        self.rho = rho
         self.bounds = bounds
         self.schema = schema
         self.n_nonzero = n_nonzero

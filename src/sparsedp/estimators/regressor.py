@@ -54,6 +54,9 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
     delta : float
         Probability that the guarantee may fail; required. Far below one over the number of
         records.
+    rho : float, optional
+        Budget of zero-concentrated differential privacy in the place of epsilon, for solvers whose
+        releases are all Gaussian (IGHT, NoisyGD); delta says at which epsilon it is told.
     bounds : Bounds, float or (lower, upper)
         Public limits of the features; required, or `schema` in its place. Values beyond them are
         clipped, at prediction too.
@@ -159,6 +162,7 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
         *,
         epsilon: float | None = None,
         delta: float | None = None,
+        rho: float | None = None,
         bounds: BoundsLike | None = None,
         schema: Schema | None = None,
         target_bounds: tuple[float, float] | None = None,
@@ -180,6 +184,7 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
+        self.rho = rho
         self.bounds = bounds
         self.schema = schema
         self.target_bounds = target_bounds

@@ -19,6 +19,7 @@ from sparsedp.fit.record import exact_record, private_record
 from sparsedp.fit.settings import Settings
 from sparsedp.fit.solve import door, exact_solution, private_solution
 from sparsedp.fit.stopped import after_charge
+from sparsedp.fit.zcdp import check_held
 from sparsedp.mechanisms import KeyStream
 from sparsedp.privacy import Budget, PrivacyRecord
 from sparsedp.solvers import Solution
@@ -108,6 +109,8 @@ def _private_fit(
     if math.isinf(settings.epsilon):
         return *_exact_fit(settings, problem, plan), None
     budget = plan.budget(settings.epsilon, settings.delta)
+    if settings.rho is not None:
+        check_held(settings.rho, budget)
     record = private_record(settings, problem, plan.public, budget, seeded=stream.seeded)
     halves = Halves.of(settings, problem, plan, budget, stream)
     listed: Listing = tuple(zip(budget.names, budget.events, strict=True))

@@ -172,6 +172,8 @@ def public_facts(settings: Settings, problem: Problem) -> PublicFacts:
         weighting=data.weighting,
         rows_per_unit=1 if data.unit == "row" else None,
         shapes=shapes_in_force(settings.shapes, settings.solver, intercept=settings.fit_intercept),
+        epsilon=settings.epsilon,
+        delta=settings.delta,
     )
 
 

@@ -51,8 +51,17 @@ def private_record(
             for name, event in zip(budget.names, budget.events, strict=True)
         ),
         seeded=seeded,
-        notes=(shortage(records_needed(budget.events, public), public), *assumptions(public)),
+        notes=(
+            *([] if settings.rho is None else [_concentrated(settings.rho, sound=sound)]),
+            shortage(records_needed(budget.events, public), public),
+            *assumptions(public),
+        ),
     )
+
+
+def _concentrated(rho: float, *, sound: bool) -> str:
+    who = "All releases together are" if sound else "The paper claims that its releases are"
+    return f"{who} rho-zero-concentrated differentially private with rho = {rho:g}."
 
 
 def exact_record(settings: Settings, problem: Problem, public: PublicFacts) -> PrivacyRecord:

@@ -12,6 +12,7 @@ from sparsedp.data.schema import Schema
 from sparsedp.fit.monotone import Monotone, checked_monotone
 from sparsedp.fit.parts.holdout import Holdout
 from sparsedp.fit.start import LinearModel
+from sparsedp.fit.zcdp import check_rho, epsilon_of
 from sparsedp.inference.table import is_confidence
 from sparsedp.mechanisms import KeyStream
 from sparsedp.privacy import NEIGHBORS, SHAPES, Ledger, Neighbors, Shapes
@@ -33,6 +34,7 @@ class Parameters(Protocol):
 
     epsilon: float | None
     delta: float | None
+    rho: float | None
     bounds: BoundsLike | None
     schema: Schema | None
     n_nonzero: int | None
@@ -69,25 +71,13 @@ class Settings:
     monotone: Monotone = field(default_factory=dict)
     holdout: Holdout | None = None
     confidence: float = 0.95
+    rho: float | None = None
 
     @classmethod
     def of(cls, estimator: Parameters) -> "Settings":
         """Check an estimator's parameters; every error says what to write instead."""
-        epsilon, delta = estimator.epsilon, estimator.delta
-        if epsilon is None:
-            raise ValueError(
-                "epsilon is required: the privacy budget of this fit, e.g. epsilon=1.0 "
-                "(smaller protects more); epsilon=float('inf') fits without privacy"
-            )
-        if not isinstance(epsilon, int | float | np.number) or not epsilon > 0:
-            raise ValueError(f"epsilon must be a positive number, got {epsilon!r}")
-        if delta is None:
-            raise ValueError(
-                "delta is required: the probability that the guarantee may fail, e.g. delta=1e-6; "
-                "take it far below one over the number of records"
-            )
-        if not isinstance(delta, int | float | np.number) or not 0 < delta < 1:
-            raise ValueError(f"delta must be between 0 and 1, got {delta!r}")
+        solver = _solver(estimator.solver)
+        epsilon, delta = _budget(estimator, solver)
         if estimator.neighbors not in NEIGHBORS:
             raise ValueError(f"neighbors must be one of {NEIGHBORS}, got {estimator.neighbors!r}")
         k = estimator.n_nonzero
@@ -107,10 +97,11 @@ class Settings:
                 f"confidence must be between 0.5 and 1, such as 0.95, got {confidence!r}"
             )
         return cls(
-            epsilon=float(epsilon),
-            delta=float(delta),
+            epsilon=epsilon,
+            delta=delta,
+            rho=None if estimator.rho is None else float(estimator.rho),
             bounds=_bounds(estimator.bounds, estimator.schema),
-            solver=_with_intervals(_solver(estimator.solver), intervals),
+            solver=_with_intervals(solver, intervals),
             neighbors=estimator.neighbors,
             fit_intercept=bool(estimator.fit_intercept),
             n_nonzero=None if k is None else int(k),
@@ -139,6 +130,35 @@ def key_stream(state: Seed | None) -> KeyStream:
     if isinstance(state, np.random.Generator | np.random.RandomState):
         return KeyStream.from_seed(state.bytes(32))
     raise ValueError(f"random_state must be None, a number or a NumPy generator: {state!r}")
+
+
+def _budget(estimator: Parameters, solver: Solver) -> tuple[float, float]:
+    """Epsilon and delta, as they are set or as rho gives them."""
+    epsilon, delta, rho = estimator.epsilon, estimator.delta, estimator.rho
+    if epsilon is None and rho is None:
+        raise ValueError(
+            "epsilon is required: the privacy budget of this fit, e.g. epsilon=1.0 "
+            "(smaller protects more); epsilon=float('inf') fits without privacy"
+        )
+    if epsilon is not None and (
+        not isinstance(epsilon, int | float | np.number) or not epsilon > 0
+    ):
+        raise ValueError(f"epsilon must be a positive number, got {epsilon!r}")
+    if delta is None:
+        raise ValueError(
+            "delta is required: the probability that the guarantee may fail, e.g. delta=1e-6; "
+            "take it far below one over the number of records"
+        )
+    if not isinstance(delta, int | float | np.number) or not 0 < delta < 1:
+        raise ValueError(f"delta must be between 0 and 1, got {delta!r}")
+    if rho is None:
+        assert epsilon is not None
+        return float(epsilon), float(delta)
+    if epsilon is not None:
+        raise ValueError("give epsilon or rho, not both: rho and delta say what epsilon is")
+    if estimator.holdout is not None:
+        raise ValueError("rho= is for a fit alone: with a holdout state epsilon and delta")
+    return epsilon_of(check_rho(rho), float(delta), claimed=bool(solver.caveats)), float(delta)
 
 
 def _bounds(bounds: BoundsLike | None, schema: Schema | None) -> Bounds:

@@ -61,6 +61,8 @@ class PublicFacts:
         Rows that a unit has at most: 1 for rows; None where no limit was declared.
     shapes : {"linear", "additive", "auto"}
         Whether effects may bend: solvers that cannot make bends see "linear".
+    epsilon, delta : float or None
+        What the fit may cost, for solvers that plan their steps by it; None if that is left open.
     """
 
     n_features: int
@@ -77,6 +79,8 @@ class PublicFacts:
     weighting: Weighting = "unit"
     rows_per_unit: int | None = 1
     shapes: Shapes = "linear"
+    epsilon: float | None = None
+    delta: float | None = None
 
     def __post_init__(self) -> None:
         # Written so that NaN is refused: what cannot be started from is known before the charge.

@@ -14,6 +14,7 @@ from sparsedp.solvers.frank_wolfe.screening import ScreenedFrankWolfe, adp_scree
 from sparsedp.solvers.gradient.huber_iht import HuberIHT
 from sparsedp.solvers.gradient.ight import IGHT
 from sparsedp.solvers.gradient.noisy_gd import NoisyGD
+from sparsedp.solvers.gradient.theory import SparseTheory
 from sparsedp.solvers.lasso.lasso import DidNotConverge, Lasso
 from sparsedp.solvers.objective.admm import ADMM
 from sparsedp.solvers.objective.objective import ObjectivePerturbation
@@ -52,6 +53,7 @@ __all__ = [
     "Solution",
     "SolutionPath",
     "Solver",
+    "SparseTheory",
     "Sparsifier",
     "TwoStage",
     "adp_screen",

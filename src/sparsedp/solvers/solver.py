@@ -172,6 +172,15 @@ def check_positive_integer(name: str, value: object) -> None:
         raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
 
 
+def check_steps(value: object) -> None:
+    """Raise ValueError unless it is a number of steps, or leaves that to a paper's theorem."""
+    if value == "theory":
+        return
+    if isinstance(value, str):
+        raise ValueError(f"n_steps must be a whole number of at least 1 or 'theory', got {value!r}")
+    check_positive_integer("n_steps", value)
+
+
 def check_size(
     name: str,
     value: object,

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from setuptools import find_packages
 
 from sparsedp.cli import main
-from sparsedp_experiments.framework import registry, runner, store
+from sparsedp_experiments.framework import check, origin, registry, runner, store
 from sparsedp_experiments.framework.data import Data, DataMissing
 from sparsedp_experiments.framework.table import markdown, mean_error, wilson
 
@@ -164,12 +164,77 @@ def test_trials_of_another_version_of_the_library_are_told_apart(folder, tmp_pat
     path = runner.reproduce(experiment, run)
     assert "several versions" not in (path / "summary.md").read_text()
     rows = (path / "trials.csv").read_text().splitlines(keepends=True)
-    assert all(row.rstrip().endswith(runner.code_version()) for row in rows[1:])
+    assert all(row.rstrip().endswith(origin.code_version()) for row in rows[1:])
     (path / "trials.csv").write_text("".join(rows[:-1]))
-    said = f"several versions of the library: 2 by {runner.code_version()}, 1 by v0123456789."
-    monkeypatch.setattr(runner, "code_version", lambda: "v0123456789")
+    said = f"several versions of the library: 2 by {origin.code_version()}, 1 by v0123456789."
+    monkeypatch.setattr(origin, "code_version", lambda: "v0123456789")
     runner.reproduce(experiment, run)
     assert said in (path / "summary.md").read_text()
+
+
+def test_every_row_has_its_origin(folder, tmp_path):
+    experiment = toy(tmp_path)
+    run = runner.Run(output=tmp_path / "out", data=Data(folder=folder))
+    path = runner.reproduce(experiment, run)
+    known = origin.known(run.output)
+    rows = list(csv.DictReader((path / "trials.csv").open()))
+    assert {row["code"] for row in rows} == set(known) == {origin.code_version()}
+    assert {row["settings"] for row in rows} == {experiment.settings().digest}
+    assert known[origin.code_version()]["commit"] == origin.commit()
+
+
+def test_stored_rows_are_run_again_and_compared_to_the_last_bit(folder, tmp_path):
+    experiment = toy(tmp_path)
+    run = runner.Run(output=tmp_path / "out", data=Data(folder=folder))
+    path = runner.reproduce(experiment, run) / "trials.csv"
+    rng = np.random.default_rng(0)
+    found = check.check(experiment, run, 1.0, rng)
+    assert (found.n_rows, found.n_again, found.different) == (3, 3, ())
+    assert found.codes == {origin.code_version()}
+    assert check.check(experiment, run, 0.1, rng).n_again == 1
+    # The last bit of one value: that row is named, with the column.
+    rows = list(csv.DictReader(path.open()))
+    value = float(rows[1]["value"])
+    nearly = repr(float(np.nextafter(value, 2)))
+    path.write_text(path.read_text().replace(rows[1]["value"], nearly))
+    found = check.check(experiment, run, 1.0, rng)
+    assert found.different == ("set=splice repetition=1: value",)
+    # Times may differ.
+    path.write_text(path.read_text().replace(nearly, rows[1]["value"]))
+    text = path.read_text()
+    assert rows[0]["seconds"] in text
+    path.write_text(text.replace(f",{rows[0]['seconds']},", ",99.0,"))
+    assert check.check(experiment, run, 1.0, rng).different == ()
+    # Rows of other settings are not taken for these.
+    experiment.path.with_suffix(".toml").write_text(
+        experiment.path.with_suffix(".toml").read_text().replace("shift = 0.5", "shift = 1.5")
+    )
+    with pytest.raises(ValueError, match="settings"):
+        check.check(experiment, run, 1.0, rng)
+
+
+def test_the_command_says_ok_only_for_results_of_the_same_code(folder, tmp_path, monkeypatch):
+    arguments = ["reproduce", "pretraining/figure8", "--data", str(folder), "-o", str(tmp_path)]
+    assert CliRunner().invoke(main, arguments).exit_code == 0
+    again = CliRunner().invoke(main, [*arguments, "--check", "--share", "1"])
+    assert again.exit_code == 0, again.output
+    assert "ok" in again.output
+    monkeypatch.setattr(origin, "code_version", lambda: "v0123456789")
+    other = CliRunner().invoke(main, [*arguments, "--check", "--share", "1"])
+    assert other.exit_code == 1
+    assert "--other-code" in other.output
+    told = CliRunner().invoke(main, [*arguments, "--check", "--share", "1", "--other-code"])
+    assert told.exit_code == 0
+    csv_path = tmp_path / "pretraining" / "figure8" / "trials.csv"
+    lines = csv_path.read_text().splitlines()
+    place = lines[0].split(",").index("intercept")
+    cells = lines[1].split(",")
+    cells[place] = repr(float(np.nextafter(float(cells[place]), 9)))
+    csv_path.write_text("\n".join([lines[0], ",".join(cells), *lines[2:]]) + "\n")
+    different = CliRunner().invoke(main, [*arguments, "--check", "--share", "1", "--other-code"])
+    assert different.exit_code == 1
+    assert "intercept" in different.output
+    assert "differ" in different.output
 
 
 def test_an_interrupt_leaves_the_finished_trials(folder, tmp_path, monkeypatch):

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Protocol
+from typing import Any, Protocol
 
 import click
 
@@ -26,6 +26,19 @@ class Experiment(Protocol):
 @click.option("--list", "show_list", is_flag=True, help="Name all experiments.")
 @click.option("--quick", is_flag=True, help="Reduced: everything in ten minutes on two cores.")
 @click.option(
+    "--check", is_flag=True, help="Run a random part of stored results again; compare every bit."
+)
+@click.option(
+    "--share",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=0.1,
+    show_default=True,
+    help="Part of the rows that --check runs.",
+)
+@click.option(
+    "--other-code", is_flag=True, help="Let --check say ok for results of another version's code."
+)
+@click.option(
     "--data",
     type=existing,
     envvar="SPARSEDP_DATA",
@@ -36,12 +49,16 @@ class Experiment(Protocol):
     "-o",
     "--output",
     type=anywhere,
-    help="Folder of the results [default: reproduction, with --quick reproduction-quick].",
+    help="Folder of the results [default: reproduction, with --quick reproduction-quick; with "
+    "--check those in docs/reproduction of a clone].",
 )
 def command(
     experiments: tuple[str, ...],
     show_list: bool,
     quick: bool,
+    check: bool,
+    share: float,
+    other_code: bool,
     data: Path | None,
     jobs: int,
     output: Path | None,
@@ -58,10 +75,18 @@ def command(
     chosen = registry.chosen(experiments)
     if importlib.util.find_spec("matplotlib") is None:
         raise ValueError("figures need matplotlib: pip install 'sparsedp[reproduce]'")
-    runner, sets = _framework("runner"), _framework("data")
     size = "quick" if quick else "full"
+    sets = _framework("data").Data(folder=data)
+    if check:
+        with _framework("check").stored_results(output) as folder:
+            run = _framework("runner").Run(output=folder, data=sets, size=size, jobs=jobs)
+            sys.exit(_check(chosen, run, share, other_code))
     folder = output or Path("reproduction-quick" if quick else "reproduction")
-    run = runner.Run(output=folder, data=sets.Data(folder=data), size=size, jobs=jobs)
+    _run(chosen, _framework("runner").Run(output=folder, data=sets, size=size, jobs=jobs))
+
+
+def _run(chosen: Sequence[Any], run: Any) -> None:
+    runner = _framework("runner")
     failed = []
     for experiment in chosen:
         start = time.monotonic()
@@ -86,6 +111,46 @@ def command(
             click.echo(f"  {line}")
     if failed:
         raise ValueError(f"{len(failed)} of {len(chosen)} failed: {', '.join(failed)}")
+
+
+def _check(chosen: Sequence[Any], run: Any, share: float, other_code: bool) -> int:
+    """Say what is equal and what is not; the exit code."""
+    import numpy as np
+
+    check, origin = _framework("check"), _framework("origin")
+    rng, start = np.random.default_rng(), time.monotonic()
+    n_again, n_different, codes, missing = 0, 0, set(), set()
+    for experiment in chosen:
+        before = time.monotonic()
+        found = check.check(experiment, run, share, rng)
+        if not found.n_rows:
+            continue  # it shows the rows of others
+        n_again, n_different = n_again + found.n_again, n_different + len(found.different)
+        codes, missing = codes | found.codes, missing | set(found.missing)
+        word = f"{len(found.different)} different" if found.different else "equal"
+        took = time.monotonic() - before
+        click.echo(
+            f"{experiment.key}: {found.n_again} of {found.n_rows} rows, {word} ({took:.0f} s)"
+        )
+        for line in found.different:
+            click.echo(f"  {line}")
+    if missing:
+        click.echo(f"Not compared, as the data are not there: {', '.join(sorted(missing))}.")
+    known, here = origin.known(run.output), origin.code_version()
+    commits = sorted({known.get(code, {}).get("commit", "an unknown commit") for code in codes})
+    made = f"Results of {', '.join(commits)}, run again by {origin.commit()}"
+    took = f"{time.monotonic() - start:.0f} s"
+    if n_different:
+        click.echo(f"{made}: {n_different} of {n_again} rows differ ({took}).")
+        return 1
+    if codes != {here} and not other_code:
+        click.echo(
+            f"{made}: {n_again} rows are equal bit by bit ({took}), but the code of fits is "
+            "another one, so that this is no repetition; --other-code says ok all the same."
+        )
+        return 1
+    click.echo(f"{made}: ok, {n_again} rows are equal bit by bit ({took}).")
+    return 0
 
 
 def _framework(name: str) -> ModuleType:

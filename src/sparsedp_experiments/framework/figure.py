@@ -12,15 +12,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 COLORS = {
-    "published": "black",
-    "rerun": "#d55e00",
+    "paper": "black",
+    "published": "#d55e00",
+    "proven": "#cc79a7",
     "sound": "#0072b2",
     "pursuit": "#009e73",
     "reference": "#666666",
     "null": "#aaaaaa",
 }
-"""By kind of result: printed in the paper, its calibration rerun, our accounting, Pursuit, a model
-without privacy, the best constant. Colors that color-blind people can tell apart."""
+"""By kind of result: printed in the paper, its method with its noise, the same with noise that is
+proven, the improved variant, Pursuit, a model without privacy, the best constant. Colors that
+color-blind people can tell apart."""
 
 plt.rcParams.update(
     {

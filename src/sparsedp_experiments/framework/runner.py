@@ -9,14 +9,13 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-import sparsedp
+from sparsedp_experiments.framework import origin
 from sparsedp_experiments.framework.data import Data, DataMissing
 from sparsedp_experiments.framework.progress import progress_bar
 from sparsedp_experiments.framework.registry import Experiment, Settings, load
@@ -81,17 +80,6 @@ def reproduce(experiment: Experiment, run: Run) -> Path:
     return folder
 
 
-@cache
-def code_version() -> str:
-    """A digest of the library's source: trials of other versions are kept, but told apart."""
-    root = Path(sparsedp.__file__).parent
-    sources = [path for end in ("py", "pyx", "h") for path in root.rglob(f"*.{end}")]
-    digest = hashlib.sha256()
-    for path in sorted(sources):
-        digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
-    return "v" + digest.hexdigest()[:10]  # a letter first: not to be taken for a number
-
-
 def left_out(folder: Path) -> list[str]:
     """What the summary in this folder says about missing data."""
     lines = (folder / "summary.md").read_text(encoding="utf-8").splitlines()
@@ -118,10 +106,11 @@ def finish_trials(experiment: Experiment, run: Run) -> tuple[list[dict[str, Any]
     missing = [trial for trial in wanted if identity(trial) not in known]
     absent: dict[str, str] = {}
     if missing:
+        origin.note(run.output)
         run.data.prefetch({str(trial.get("set")) for trial in missing})
         with progress_bar(experiment.key, len(missing)) as bar:
-            outcomes = _outcomes(experiment, settings, missing, run)
-            for done, outcome in enumerate(outcomes, 1):
+            results = outcomes(experiment, settings, missing, run)
+            for done, outcome in enumerate(results, 1):
                 if outcome.result is not None:
                     _check_columns(module, outcome.result)
                     store.append(
@@ -130,7 +119,7 @@ def finish_trials(experiment: Experiment, run: Run) -> tuple[list[dict[str, Any]
                             **outcome.result,
                             "seed": outcome.seed,
                             "seconds": round(outcome.seconds, 3),
-                            "code": code_version(),
+                            "code": origin.code_version(),
                         }
                     )
                 elif outcome.missing is not None:
@@ -152,9 +141,10 @@ def _check_columns(module: ModuleType, result: dict[str, Any]) -> None:
         raise ValueError(f"a trial gave {sorted(result)}, but COLUMNS says {module.COLUMNS}")
 
 
-def _outcomes(
+def outcomes(
     experiment: Experiment, settings: Settings, trials: list[Trial], run: Run
 ) -> Iterator[Outcome]:
+    """Run these trials, in worker processes if several are allowed; in no order then."""
     if run.jobs == 1:
         _start(run.data)
         for trial in trials:

@@ -10,7 +10,7 @@ from typing import Any
 Trial = dict[str, Any]
 ADMINISTRATION = ("settings", "seed", "seconds", "code")
 """Columns beside those of the trial and its results: digest of the settings, seed, running time,
-digest of the library's source (rows of before that was recorded have none)."""
+digest of the library's source (origin.json has its commit; old rows have none)."""
 
 
 @dataclass
@@ -26,7 +26,11 @@ class Store:
 
     def rows(self) -> list[dict[str, Any]]:
         """All rows of this version, values as numbers where they are."""
-        return [_typed(row) for row in self._all() if row["settings"] == self.digest]
+        return [_typed(row) for row in self.texts()]
+
+    def texts(self) -> list[dict[str, str]]:
+        """The same rows as they stand in the file."""
+        return [row for row in self._all() if row["settings"] == self.digest]
 
     def open(self, columns: list[str]) -> None:
         """Make sure that the file has these columns, in case the script changed."""

@@ -46,7 +46,7 @@ def run(trial: dict[str, Any], settings: dict[str, Any], data: Any, seed: Any) -
     )
     model = fitted(
         records,
-        methods.solver(trial, parameters(task, size, n_nonzero, settings)),
+        methods.solver(trial, parameters(trial["set"], n_nonzero, settings)),
         epsilon=trial["epsilon"],
         delta=settings["delta"],
         seed=seed,
@@ -91,24 +91,26 @@ def target_deviation(size: int, n_nonzero: int) -> float:
     return math.sqrt(n_nonzero / 3 * entry_variance(size, n_nonzero) + 0.1)
 
 
-def parameters(task: str, size: str, n_nonzero: int, settings: dict[str, Any]) -> dict[str, Any]:
+def parameters(panel: str, n_nonzero: int, settings: dict[str, Any]) -> dict[str, Any]:
     """What `methods.solver` needs, from the public recipe."""
+    task, size = panel.split("-")
+    chosen = settings["chosen"][panel]
     variance = entry_variance(int(size), n_nonzero)
     curvature = variance * (0.25 if task == "logistic" else 1.0)
-    step = settings["relative_step"][f"{task}-{size}"]
+    step = chosen["relative_step"]
     half_range = 1.0
     if task == "linear":
         half_range = settings["target_deviations"] * target_deviation(int(size), n_nonzero)
     return {
-        "n_steps": settings["n_steps"],
+        "n_steps": chosen["n_steps"],
         "step": step / curvature,
         "relative_step": step,
-        "clip": settings["relative_clip"][task] * 2 * n_nonzero,
+        "clip": chosen["relative_clip"] * 2 * n_nonzero,
         # Features lie in (-2, 2), targets in half ranges: unit weights are 2 / half_range times as
         # large. The mean absolute weight is one half.
-        "radius": settings["relative_radius"] * n_nonzero / 2 * 2 / half_range,
-        "n_vertices": settings["n_vertices"][size],
-        "n_blocks": settings["n_blocks"],
+        "radius": chosen["relative_radius"] * n_nonzero / 2 * 2 / half_range,
+        "n_vertices": chosen["n_vertices"],
+        "n_blocks": chosen["n_blocks"],
         "n_voted": settings["n_voted"],
         "reference_step": 0.5 / curvature,
         "reference_steps": settings["reference_steps"],

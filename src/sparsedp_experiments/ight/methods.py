@@ -15,7 +15,12 @@ SHAPES = {
     "Two stage": {"marker": "^", "linestyle": ":"},
     "Pursuit": {"marker": "D", "linestyle": "-"},
 }
-KINDS = {"published": "rerun", "sound": "sound"}
+IMPROVED = {
+    "DP-IGHT": "IGHT, adapted steps",
+    "Frank-Wolfe": "Frank-Wolfe, averaged and clipped",
+    "Two stage": "Two stage, own shares",
+}
+"""The methods as the library has them by default: more than their noise is different."""
 
 
 def fits(epsilons: list[float], settings: dict[str, Any]) -> list[dict[str, Any]]:
@@ -27,7 +32,7 @@ def fits(epsilons: list[float], settings: dict[str, Any]) -> list[dict[str, Any]
         found += [
             {"method": method, "calibration": calibration, "epsilon": epsilon}
             for method in settings["methods"]
-            for calibration in ("published", "sound")
+            for calibration in settings["calibrations"]
         ]
         found.append({"method": "Pursuit", "calibration": "sound", "epsilon": epsilon})
     return found
@@ -53,7 +58,7 @@ def solver(trial: dict[str, Any], chosen: dict[str, Any]) -> Solver:
             calibration="published",
         )
     if method == "DP-IGHT":
-        step = chosen["step" if calibration == "published" else "relative_step"]
+        step = chosen["relative_step" if calibration == "sound" else "step"]
         return IGHT(
             n_steps=chosen["n_steps"],
             step_size=step,
@@ -76,9 +81,15 @@ def solver(trial: dict[str, Any], chosen: dict[str, Any]) -> Solver:
 
 def look(method: str, calibration: str) -> dict[str, Any]:
     """Style of a curve: its color says the calibration, its marker the method."""
-    kind = "pursuit" if method == "Pursuit" else KINDS[calibration]
-    label = method if method == "Pursuit" else f"{method}, {calibration}"
-    return {"label": label, "color": COLORS[kind], **SHAPES[method]}
+    kind = "pursuit" if method == "Pursuit" else calibration
+    return {"label": named(method, calibration), "color": COLORS[kind], **SHAPES[method]}
+
+
+def named(method: str, calibration: str) -> str:
+    """As it is called everywhere: with its noise, or by the name of the improved variant."""
+    if method == "Pursuit":
+        return method
+    return IMPROVED[method] if calibration == "sound" else f"{method}, {calibration}"
 
 
 def result_table(

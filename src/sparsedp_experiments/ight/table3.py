@@ -7,7 +7,7 @@ import numpy as np
 from sparsedp_experiments.ight import text
 
 TITLE = "Table 3: test error of sparse logistic regression on text (RCV1; here: imdb, rcv1_vw)"
-COLUMNS = ("test_error", "n_nonzero", "null", "proven_epsilon")
+COLUMNS = ("source", "test_error", "n_nonzero", "null", "proven_epsilon")
 NOTE = """Part of the test records that is classified wrongly, mean and standard error over runs.
 RCV1 with its 20,242 training records is not available. `imdb` has as many records (25,000 film
 reviews, 74,851 features) and another task; `rcv1_vw` has RCV1's features and its largest category
@@ -22,13 +22,14 @@ def trials(settings: dict[str, Any]) -> list[dict[str, Any]]:
 
 def run(trial: dict[str, Any], settings: dict[str, Any], data: Any, seed: Any) -> dict[str, Any]:
     """One fit."""
-    train, X, y = text.records(trial["set"], settings, data)
-    model = text.model(trial, settings, train, seed)
-    majority = float(np.mean(train.data.target) > 0.5)
+    found = text.records(trial["set"], settings, data)
+    model = text.model(trial, settings, found, seed)
+    majority = float(np.mean(found.train.data.target) > 0.5)
     return {
-        "test_error": float(np.mean(model.predict(X) != y)),
+        "source": found.source,
+        "test_error": float(np.mean(model.predict(found.X) != found.y)),
         "n_nonzero": int(np.count_nonzero(model.coef_)),
-        "null": float(np.mean(y != majority)),
+        "null": float(np.mean(found.y != majority)),
         "proven_epsilon": float(model.privacy_.proven_epsilon),
     }
 

@@ -1,8 +1,10 @@
 """What Tables 2 and 3 of Wang and Gu (2019) share: text sets with rows of norm one."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from sparsedp import Bounds
 from sparsedp_experiments.framework.figure import COLORS, axes, level, save, series
@@ -11,6 +13,10 @@ from sparsedp_experiments.framework.table import column, markdown
 from sparsedp_experiments.ight import methods
 
 MEASURES = {"mse": "squared error", "test_error": "test error"}
+
+
+STAND_INS = {"e2006": ("e2006", "imdb_rating"), "rcv1": ("rcv1", "imdb")}
+"""A set of the paper, and what stands in for it where it is not to be had."""
 
 
 def all_trials(settings: dict[str, Any]) -> list[dict[str, Any]]:
@@ -24,43 +30,78 @@ def all_trials(settings: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def repetitions(method: str, settings: dict[str, Any]) -> int:
-    """One where nothing is random; for Pursuit what the TOML says."""
+    """One where nothing is random; fewer where the TOML says so."""
     if method == methods.REFERENCE:
         return 1
-    return settings["pursuit_repetitions" if method == "Pursuit" else "repetitions"]
+    return settings["fewer"].get(method, settings["repetitions"])
 
 
-def records(
-    name: str, settings: dict[str, Any], data: Any, target_bounds: tuple[float, float] | None = None
-) -> tuple[Gated, Any, np.ndarray]:
-    """Gated training records, test records and their targets."""
-    return data.kept(("text", name), lambda: _records(name, settings, data, target_bounds))
+@dataclass(frozen=True, eq=False)
+class Records:
+    """Gated training records, others to judge models by, and where they come from."""
+
+    source: str
+    train: Gated
+    X: Any
+    y: np.ndarray
 
 
-def _records(
-    name: str, settings: dict[str, Any], data: Any, target_bounds: tuple[float, float] | None
-) -> tuple[Gated, Any, np.ndarray]:
-    X, y = data.load(name)
-    X_test, y_test = data.load(name, "test")
+def records(name: str, settings: dict[str, Any], data: Any) -> Records:
+    """Training and test part of a set, or of its stand-in."""
+    return data.kept(("text", name), lambda: _records(name, settings, data))
+
+
+def _records(name: str, settings: dict[str, Any], data: Any) -> Records:
+    source = data.first(*STAND_INS.get(name, (name,)))
+    return _gated(source, settings, data.load(source), data.load(source, "test"))
+
+
+def held_out(source: str, settings: dict[str, Any], data: Any) -> Records:
+    """Four fifths of the training part, and the last fifth to choose parameters by."""
+    X, y = data.load(source)
+    order = np.random.default_rng(settings["held_out_seed"]).permutation(len(y))
+    last, first = np.split(order, [len(y) // 5])
+    X = sparse.csr_array(X)
+    return _gated(source, settings, (X[first], y[first]), (X[last], y[last]))
+
+
+def _gated(source: str, settings: dict[str, Any], train: Any, test: Any) -> Records:
+    (X, y), (X_test, y_test) = train, test
     most = settings.get("n_features", X.shape[1])
     if X.shape[1] > most:
         generator = np.random.default_rng(settings["data_seed"])
         features = np.sort(generator.choice(X.shape[1], most, replace=False))
         X, X_test = X[:, features], X_test[:, features]
+    target_bounds = settings.get("target_bounds", {}).get(source)
     if target_bounds is not None:
         # The model has no intercept: what is known in advance, the middle of the scale, is zero.
         middle, half = sum(target_bounds) / 2, (target_bounds[1] - target_bounds[0]) / 2
         y, y_test, target_bounds = y - middle, y_test - middle, (-half, half)
     bounds = Bounds(0, 1, row_norm=1)
-    train = gated(X, y, bounds, fit_intercept=False, target_bounds=target_bounds)
-    return train, X_test, y_test
+    records = gated(unit_rows(X), y, bounds, fit_intercept=False, target_bounds=target_bounds)
+    return Records(source, records, unit_rows(X_test), y_test)
 
 
-def model(trial: dict[str, Any], settings: dict[str, Any], train: Gated, seed: Any) -> Any:
+def unit_rows(X: Any) -> Any:
+    """Rows of norm one, or shorter: what sources have, except where features were left out."""
+    X = sparse.csr_array(X)
+    norms = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
+    if norms.max(initial=0.0) <= 1 + 1e-6:
+        return X
+    return sparse.csr_array(sparse.diags_array(1 / np.maximum(norms, 1.0)) @ X)
+
+
+def model(trial: dict[str, Any], settings: dict[str, Any], found: Records, seed: Any) -> Any:
     """A fitted estimator."""
+    return fit(trial, settings["chosen"][found.source], settings, found.train, seed)
+
+
+def fit(trial: Any, chosen: dict[str, Any], settings: Any, train: Gated, seed: Any) -> Any:
+    """A fitted estimator with these parameters."""
+    chosen = {**chosen, "relative_step": chosen["step"] * chosen["mean_square"]}
     return fitted(
         train,
-        methods.solver(trial, settings["chosen"][trial["set"]]),
+        methods.solver(trial, chosen),
         epsilon=trial["epsilon"],
         delta=settings["delta"],
         seed=seed,
@@ -110,14 +151,14 @@ def _ratios(
         found = dict(zip(printed["epsilons"], pairs(printed[method]), strict=True))
         of = printed["IGHT"][0]
         cells = [f"{found[e][0] / of:.2f}" if e in found else "" for e in epsilons]
-        lines.append([method, "printed in the paper", *cells])
+        lines.append([f"{method}, paper", *cells])
         lines += [
-            [method, calibration, *_means(rows, method, calibration, value, epsilons, base)]
-            for calibration in ("published", "sound")
+            [methods.named(method, kind), *_means(rows, method, kind, value, epsilons, base)]
+            for kind in ("published", "proven", "sound")
         ]
-    lines.append(["Pursuit", "sound", *_means(rows, "Pursuit", "sound", value, epsilons, base)])
-    lines.append(["constant", "", *[f"{rows[0]['null'] / base:.2f}"] * len(epsilons)])
-    return markdown(["method", "calibration", *(f"ε = {e:g}" for e in epsilons)], lines)
+    lines.append(["Pursuit", *_means(rows, "Pursuit", "sound", value, epsilons, base)])
+    lines.append(["constant", *[f"{rows[0]['null'] / base:.2f}"] * len(epsilons)])
+    return markdown(["method", *(f"ε = {e:g}" for e in epsilons)], lines)
 
 
 def _means(
@@ -161,7 +202,7 @@ def picture(
                 np.divide(means, of),
                 np.divide(errors, of),
                 label=f"{method}, printed ({source})",
-                color=COLORS["published"],
+                color=COLORS["paper"],
                 linewidth=0.8,
                 markersize=3.5,
                 capsize=2,

@@ -9,7 +9,7 @@ from sparsedp_experiments.framework.table import column, markdown, mean_error
 from sparsedp_experiments.pretraining import fits
 
 COLUMNS = ("weight_0", "weight_1", "intercept", "training_accuracy", "test_accuracy")
-METHODS = ("as printed", "sound", "Pursuit")
+METHODS = ("as printed", "proven", "sound", "Pursuit")
 SET = "two-features"
 
 

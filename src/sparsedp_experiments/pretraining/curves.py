@@ -13,7 +13,7 @@ from sparsedp_experiments.framework.table import column, markdown, mean_error
 from sparsedp_experiments.pretraining import fits
 
 COLUMNS = ("losses", "training_accuracy", "optimum", "null_loss")
-METHODS = ("no noise", "as printed", "sound", "Pursuit")
+METHODS = ("no noise", "as printed", "proven", "sound", "Pursuit")
 LABELS = {**fits.LABELS, "no noise": "GD, no noise"}
 
 
@@ -114,7 +114,7 @@ def picture(rows: list[dict[str, Any]], settings: dict[str, Any], folder: Any, n
     figure, grid = axes(len(sets), width=4.0, height=3.2)
     for ax, panel in zip(grid.flat, sets, strict=True):
         mine = [row for row in rows if row["set"] == panel]
-        for method in ("as printed", "sound"):
+        for method in ("as printed", "proven", "sound"):
             curves = np.array([curve(row) for row in mine if row["method"] == method])
             color, steps = COLORS[fits.KINDS[method]], np.arange(curves.shape[1])
             low, middle, high = np.quantile(curves, (0.1, 0.5, 0.9), axis=0)

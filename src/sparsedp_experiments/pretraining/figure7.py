@@ -18,7 +18,7 @@ paper's curve is drawn, not printed; its Table 1 is put at the noise that its fo
 our delta and clip, which it does not state. The sound calibration and Pursuit appear at the noise
 that the formula has at their epsilon, so that columns compare at equal epsilon.
 """
-METHODS = ("as printed", "sound", "Pursuit")
+METHODS = ("as printed", "proven", "sound", "Pursuit")
 
 
 def trials(settings: dict[str, Any]) -> list[dict[str, Any]]:
@@ -79,7 +79,7 @@ def draw(rows: list[dict[str, Any]], settings: dict[str, Any], folder: Any) -> N
             [fits.noise_scale(e, printed["n_records"], settings) for e in printed["epsilons"]],
             printed["accuracy"],
             "x",
-            color=COLORS["published"],
+            color=COLORS["paper"],
             label="printed in Table 1 (its data)",
         )
         for method in METHODS:

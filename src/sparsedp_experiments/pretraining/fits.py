@@ -27,14 +27,15 @@ SETS = {
     "heart-400": "two features of 400 + 400 heart patients",
     "heart": "13 features, Hungary public, Cleveland private",
 }
-METHODS = ("as printed", "without 1/n", "sound", "Pursuit")
+METHODS = ("as printed", "without 1/n", "proven", "sound", "Pursuit")
 LABELS = {
     "as printed": "NoisyGD, published",
     "without 1/n": "NoisyGD, published noise not over n",
-    "sound": "NoisyGD, sound",
+    "proven": "NoisyGD, proven",
+    "sound": "NoisyGD, adapted steps",
     "Pursuit": "Pursuit",
 }
-KINDS = {"as printed": "rerun", "sound": "sound", "Pursuit": "pursuit"}
+KINDS = {"as printed": "published", "proven": "proven", "sound": "sound", "Pursuit": "pursuit"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +66,7 @@ class Split:
 
 def color(method: str) -> str:
     """Of its kind; what was only tried has one of its own."""
-    return "#cc79a7" if method == "without 1/n" else COLORS[KINDS[method]]
+    return "#e69f00" if method == "without 1/n" else COLORS[KINDS[method]]
 
 
 def split(name: str, settings: dict[str, Any], data: Any, repetition: int) -> Split:
@@ -113,7 +114,7 @@ def solver(method: str, settings: dict[str, Any]) -> Any:
         n_steps=settings["n_steps"],
         step_size=settings["step_size"],
         clip=settings["clip"],
-        calibration="published",
+        calibration="proven" if method == "proven" else "published",
     )
 
 

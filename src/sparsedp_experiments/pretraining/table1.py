@@ -127,7 +127,7 @@ def draw(rows: list[dict[str, Any]], settings: dict[str, Any], folder: Any) -> N
                 settings["published"]["epsilons"],
                 settings["published"][start],
                 "x",
-                color=COLORS["published"],
+                color=COLORS["paper"],
                 label="printed in the paper (its data)",
             )
             for method in fits.METHODS:

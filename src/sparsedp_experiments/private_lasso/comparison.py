@@ -30,13 +30,11 @@ N_TRUE = 8
 
 ADMMS = ("admm", "admm_half")
 OTHERS = ("two_stage", *ADMMS, "ight")
-NAMES = {
-    "sparsifier": "Sparsifier",
-    "two_stage": "two-stage",
-    "admm": "ADMM, L1",
-    "admm_half": "ADMM, L1/2",
-    "ight": "IGHT",
-    "pursuit": "Pursuit",
+ORDER = ("published", "proven", "sound")
+TITLES = {
+    "published": "published noise",
+    "proven": "the same, proven noise",
+    "sound": "improved variants",
 }
 METHOD_COLORS = {
     "sparsifier": "#d55e00",
@@ -59,9 +57,9 @@ def trials(settings: dict[str, Any]) -> list[dict[str, Any]]:
         for repetition in range(settings["repetitions"]):
             shared = {**where, "epsilon": epsilon, "repetition": repetition}
             extra = repetition < settings["extra_repetitions"]
-            for calibration in ("published", "sound"):
+            for calibration in settings["calibrations"]:
                 setting = {**shared, "calibration": calibration}
-                if calibration == "sound" and not extra:
+                if calibration != "published" and not extra:
                     continue
                 for radius in settings["radii"]:
                     found.append({**setting, "method": "sparsifier", "radius": radius})
@@ -172,13 +170,12 @@ def reference(rows: list[dict[str, Any]], method: str, metric: str) -> float:
 def summarize(rows: list[dict[str, Any]], metric: str, digits: int, note: str) -> str:
     """A table of one metric: a line per method, a column per epsilon."""
     epsilons = sorted({row["epsilon"] for row in rows if "epsilon" in row})
-    lines = []
+    lines: list[Any] = []
     for (method, calibration), values in curves(rows, metric).items():
-        kind = "rerun" if calibration == "published" else "sound"
-        lines.append(
-            [f"{NAMES[method]}, {kind}", *(mean_error(values[e], digits) for e in epsilons)]
-        )
-    lines.sort(key=lambda line: ("sound" in line[0], "Pursuit" in line[0]))
+        cells = [mean_error(values[e], digits) for e in epsilons]
+        place = (method == "pursuit", ORDER.index(calibration))
+        lines.append((place, [methods.named(method, calibration), *cells]))
+    lines = [line for _, line in sorted(lines, key=lambda pair: pair[0])]
     for method, label in (("optimum", "non-private optimum"), ("null", "null model")):
         value = reference(rows, method, metric)
         lines.append([label, *[f"{value:.{digits}f}"] * len(epsilons)])
@@ -192,14 +189,19 @@ def summarize(rows: list[dict[str, Any]], metric: str, digits: int, note: str) -
             note + "\n",
             markdown(header, lines),
             "Radius that the validation part chose for Sparsifier:\n",
-            markdown(["epsilon", "rerun", "sound"], chosen),
+            markdown(["epsilon", *(methods.named("sparsifier", c) for c in kinds(rows))], chosen),
         ]
     )
 
 
 def _sparsifiers(rows: list[dict[str, Any]], epsilon: float) -> list[list[dict[str, Any]]]:
     of = grouped(rows, "method", "calibration", "epsilon")
-    return [of["sparsifier", calibration, epsilon] for calibration in ("published", "sound")]
+    return [of["sparsifier", calibration, epsilon] for calibration in kinds(rows)]
+
+
+def kinds(rows: list[dict[str, Any]]) -> list[str]:
+    """Calibrations that there are, in order."""
+    return [kind for kind in ORDER if any(row.get("calibration") == kind for row in rows)]
 
 
 def draw(
@@ -210,12 +212,11 @@ def draw(
     name: str,
     truth: tuple[float, str] | None = None,
 ) -> None:
-    """Two panels: the papers' noise, and ours."""
-    figure, (panels,) = axes(2, width=4.3, height=3.6)
+    """A panel for each calibration."""
+    shown = kinds(rows)
+    figure, (panels,) = axes(len(shown), width=3.6, height=3.6)
     found = curves(rows, metric)
-    for ax, calibration, title in zip(
-        panels, ("published", "sound"), ("noise of the papers, rerun", "sound noise"), strict=True
-    ):
+    for ax, calibration in zip(panels, shown, strict=True):
         for (method, which), values in found.items():
             if which != calibration and method != "pursuit":
                 continue
@@ -224,7 +225,7 @@ def draw(
                 epsilons,
                 [np.mean(values[e]) for e in epsilons],
                 [standard_error(values[e]) for e in epsilons],
-                label=NAMES[method] + (" (sound)" if method == "pursuit" else ""),
+                label=methods.NAMES[method],
                 color=METHOD_COLORS[method],
                 marker="D" if method == "pursuit" else "o",
                 markersize=3.5,
@@ -243,12 +244,13 @@ def draw(
             null = reference(rows, "null", metric)
             level(ax, null, label="majority class", color=COLORS["null"], linestyle=":")
         epsilon_axis(ax, sorted({row["epsilon"] for row in rows if "epsilon" in row}))
-        ax.set_title(title)
+        ax.set_title(TITLES[calibration], fontsize=9)
     highest = max(np.mean(v) + standard_error(v) for of in found.values() for v in of.values())
     highest = max(highest, reference(rows, "optimum", metric), truth[0] if truth else 0.0)
     panels[0].set_ylim(top=max(1.05 * highest, panels[0].get_ylim()[1]))  # for both panels
     panels[0].set_ylabel(axis)
-    panels[1].sharey(panels[0])
+    for ax in panels[1:]:
+        ax.sharey(panels[0])
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4)
     save(figure, folder, name)

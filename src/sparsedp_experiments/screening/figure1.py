@@ -30,7 +30,7 @@ def trials(settings: dict[str, Any]) -> list[dict[str, Any]]:
             found += [
                 {**common, "method": schedule, "calibration": calibration}
                 for schedule in settings["schedules"]
-                for calibration in ("published", "sound")
+                for calibration in settings["calibrations"]
             ]
             found += [{**common, "method": method, "calibration": "sound"} for method in INSTEAD]
             found += [
@@ -59,7 +59,7 @@ def labeled(method: str, calibration: str) -> str:
     """Name of a pair of bars."""
     if method in INSTEAD or calibration == "none":
         return method
-    return f"{fits.written(method)}, {calibration}"
+    return fits.named(method, calibration)
 
 
 def summarize(rows: list[dict[str, Any]], settings: dict[str, Any]) -> str:
@@ -90,7 +90,7 @@ def draw(rows: list[dict[str, Any]], settings: dict[str, Any], folder: Any) -> N
         groups = {}
         mine = [row for row in rows if row["set"] == task]
         for (method, calibration), found in grouped(mine, "method", "calibration").items():
-            kind = {"none": "reference", **fits.RULE_KINDS}[calibration]
+            kind = "reference" if calibration == "none" else calibration
             kind = "pursuit" if method in INSTEAD else kind
             groups[labeled(method, calibration)] = (found, kind)
         fits.bars(ax, groups)

@@ -45,11 +45,14 @@ class Method:
         "classes", "numbers" or "both".
     loss : str or Huber
         Of regressions.
+    shapes : str
+        Whether effects may bend.
     """
 
     solver: Callable[[], Solver | str] | None
     tasks: str = "both"
     loss: str | Huber = "squared"
+    shapes: str = "auto"
 
 
 def named(name: str) -> Callable[[], str]:
@@ -61,6 +64,7 @@ METHODS = {
     "constant": Method(None),
     "pursuit": Method(named("pursuit")),
     "pursuit, huber": Method(named("pursuit"), "numbers", "huber"),
+    "pursuit, huber, lines": Method(named("pursuit"), "numbers", "huber", "linear"),
     "adp_screen": Method(named("adp_screen")),
     "rnm_screen": Method(named("rnm_screen")),
     "noisy_min": Method(named("noisy_min")),
@@ -102,6 +106,7 @@ def scored(part, method, epsilon, run):
         "delta": part.delta,
         "bounds": Bounds(made.lower, made.upper),
         "solver": method.solver(),
+        "shapes": method.shapes,
         "random_state": run,
     }
     if is_number:

@@ -16,8 +16,8 @@ class HuberIHT:
 
     After DP-IHT-H of Tian et al. (2025): the threshold of the loss bounds what a record does to a
     gradient, so targets with heavy tails need no truncation of their own. `Huber.for_tails` has
-    the threshold that theory takes. A bad idea with light tails or many features to keep, where
-    Pursuit is better.
+    the threshold that theory takes, with many records too large a one. A bad idea with light tails,
+    where Pursuit is better.
 
     Parameters
     ----------

@@ -18,6 +18,7 @@ from sparsedp.cli import main
 from sparsedp_experiments.framework import check, origin, registry, runner, store
 from sparsedp_experiments.framework.data import Data, DataMissing
 from sparsedp_experiments.framework.table import markdown, mean_error, wilson
+from sparsedp_experiments.ight import choose
 
 ROOT = Path(__file__).parents[2]
 STAND_IN = """
@@ -359,3 +360,24 @@ def test_tables():
     low, high = wilson(10, 10)
     assert 0.7 < low < 0.73
     assert high == pytest.approx(1.0)
+
+
+def test_chosen_parameters_were_tried_and_lie_on_no_edge():
+    """choices.csv has what was tried, the settings have the best of it (or within a percent)."""
+    with choose.TABLE.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    tried: dict = {}
+    for row in rows:
+        which = tried.setdefault((row["experiment"], row["set"], row["method"]), {})
+        which.setdefault(row["parameters"], []).append(np.log(float(row["error"])))
+    for (experiment, name, method), scores in tried.items():
+        settings = registry.chosen((f"ight/{experiment}",))[0].settings().merged
+        chosen = settings["chosen"][name]
+        on_text, on_panels = choose.OF_METHOD[method]
+        names = on_panels if experiment == "figure1" else on_text
+        key = " ".join(f"{n}={chosen[n]:g}" for n in names)
+        least = min(np.mean(values) for values in scores.values())
+        assert np.mean(scores[key]) <= least + 0.01, (experiment, name, method, key)
+        for n in names:
+            ladder = choose.LADDERS[n]
+            assert ladder[0] < chosen[n] < ladder[-1] or (n, chosen[n]) == ("n_steps", 1), (name, n)

@@ -28,7 +28,7 @@ SETS = "kddcup99,synthetic,california_high,madelon"
 """By their scores no constant was chosen."""
 
 
-def nothing(noise):
+def nothing(noise, doubt):
     """No noisy shift is believed."""
     return 0 * noise
 
@@ -58,6 +58,7 @@ VARIANTS = {
     "Gram matrix of the whole box": (lambda d: {}, [(ball, "LOUDEST", 0.0)]),
     "nothing left out": (lambda d: {}, [(prune, "EVIDENCE", -1.0)]),
     "no shift to base rates": (lambda d: {}, [(labels, "believed", nothing)]),
+    "one look at the mean prediction": (lambda d: {}, [(labels, "N_LOOKS", 1)]),
     "base rates as counted": (lambda d: {}, [(labels, "likely_share", as_seen)]),
     "declared range of the target": (lambda d: {}, [(span, "LOUDEST", 0.0)]),
     "bends late": (lambda d: {}, [(shapes, "EARLY", 1.0), (shapes, "FEWEST_CELLS", 32)]),

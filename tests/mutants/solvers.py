@@ -304,14 +304,14 @@ SHAPED = [
     ),
     Mutant(
         LABELS,
-        "self._moments.release(residual_sum(1.0), 1.0, share)",
-        "self._moments.release(residual_sum(1.0), 0.5, share)",
+        "self._moments.release(exact, 1.0, share / N_LOOKS)",
+        "self._moments.release(exact, 0.5, share / N_LOOKS)",
         (f"{RELEASES}::test_a_wrong_label_moves_the_sum_of_residuals_by_what_is_declared",),
     ),
     Mutant(
         LABELS,
-        "self._moments.release(residual_sum(longest), longest, share)",
-        "self._moments.release(residual_sum(longest), 1.0, share)",
+        "self._moments.release(exact, longest, share)",
+        "self._moments.release(exact, 1.0, share)",
         (f"{RELEASES}::test_a_wrong_label_moves_the_sum_of_residuals_by_what_is_declared",),
     ),
     Mutant(

@@ -114,6 +114,24 @@ def test_probabilities_of_a_rare_class_are_right_on_average(epsilon):
     np.testing.assert_allclose(np.mean(means, axis=(0, 1))[1], y.mean(), rtol=0.1)
 
 
+def test_clipped_residuals_do_not_hide_a_rare_class():
+    """Seeds 0 to 9; steps alone have mean predictions below half of the base rate at 0.3."""
+    random = np.random.default_rng(9)
+    X = random.uniform(-1, 1, size=(8000, 30))
+    score = X[:, 0] - X[:, 1]
+    score += np.log(1 / 30) - np.log(np.mean(np.exp(score)))
+    y = (random.random(8000) < 1 / (1 + np.exp(-score))).astype(int)
+    found = {}
+    for epsilon in (0.3, 1.0):
+        fits = [
+            classifier(epsilon, bounds=Bounds(-1, 1), random_state=seed).fit(X, y)
+            for seed in range(10)
+        ]
+        found[epsilon] = np.array([fit.predict_proba(X)[:, 1].mean() for fit in fits]) / y.mean()
+    assert 0.7 < found[0.3].mean() < 1.3
+    assert abs(found[1.0] - 1).max() < 0.25
+
+
 @pytest.mark.parametrize("noise", [1e-6, 1e-3, 0.02, 0.3, 5.0])
 @pytest.mark.parametrize("seen", [-3.0, -0.01, 0.0, 0.001, 0.03, 0.5, 0.97, 1.002, 40.0])
 def test_a_base_rate_is_the_mean_of_what_it_may_be(seen, noise):

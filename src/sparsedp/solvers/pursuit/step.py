@@ -284,9 +284,11 @@ class ActiveSet:
             self._columns, self._targets, response.loss, weights, response.n_records, n_steps, kept
         )
 
-    def residual_sum(self, weights: np.ndarray, norm: float) -> np.ndarray:
-        """Sum of the residuals at these weights, each with at most this norm; private."""
-        sums = ResidualSum(self._response.record_loss, self._unwhitening @ weights, norm)
+    def residual_sum(self, weights: np.ndarray, shift: np.ndarray, norm: float) -> np.ndarray:
+        """Sum of the residuals, each with at most this norm, after a shift of margins; private."""
+        moved = weights.copy()
+        moved[: self.first] += shift
+        sums = ResidualSum(self._response.record_loss, self._unwhitening @ moved, norm)
         return self._whitened.total(sums)
 
     def pulled(self, weights: np.ndarray, model: np.ndarray, noise: np.ndarray) -> np.ndarray:

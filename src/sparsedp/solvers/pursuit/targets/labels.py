@@ -23,11 +23,20 @@ ONE_HOT = Sensitivity(add_remove=1.0, replace_one=math.sqrt(2))
 RAREST = 0.002
 """Shares of classes are not believed to be smaller."""
 
-QUIET = 0.03
-"""Noise of a shift, in margins, up to which it is made longer."""
+N_LOOKS = 2
+"""At the mean prediction of two classes: the second is where the first has led, close to the base
+rate, where noise blurs a margin least and a difference of rates says how far to move."""
 
-LONGEST_FACTOR = 3.0
-"""By which a shift is longer than if all margins were alike."""
+LEAST_DOUBT = 0.2
+"""Margins of a fit are off by about this, and by more with rare classes: the residuals of these are
+the longest, so they are clipped most."""
+
+LEFT_OVER = 1 / 3
+"""Part of a move by which margins may be off after it, beside its noise: they do not all move the
+mean by as much."""
+
+CLASS_DOUBT = 0.5
+"""Variance of what margins of several classes are off by."""
 
 LONGEST_SHIFT = 2.0
 """Of margins, toward the base rates."""
@@ -76,22 +85,25 @@ class TwoClassResponse:
         self._mean_curvature = between(LEAST_CURVATURE, self._mean_curvature, 0.25)
         return self._mean_curvature
 
-    def shift(self, residual_sum: Callable[[float], np.ndarray], share: float) -> np.ndarray:
+    def shift(
+        self, residual_sum: Callable[[np.ndarray, float], np.ndarray], share: float
+    ) -> np.ndarray:
         """From the mean prediction to the base rate, as far as noise lets both be seen."""
-        excess = self._moments.release(residual_sum(1.0), 1.0, share)  # released
-        if not self._intercept:
-            return np.zeros(1)
-        predicted = np.clip(self._rate + excess / self.n_records, RAREST, 1 - RAREST)
-        # Between the two rates a margin moves by their difference over a curvature in between.
-        curvature = np.sqrt(predicted * (1 - predicted) * self.curvature)
-        noise = self._moments.deviation(1.0, share) / (self.n_records * curvature)
-        away = logit(self._rate) - logit(predicted)
-        # Margins that spread have less curvature on average than all would at the base rate: the
-        # mean moves by less, and a shift that noise hardly touches has to be longer; by the root,
-        # as on the way to a higher rate the curvature grows.
-        longer = between(1.0, self.curvature / self._mean_curvature, LONGEST_FACTOR)
-        away *= longer ** (0.5 / (1 + np.square(noise / QUIET)))
-        return believed(noise) * np.clip(away, -LONGEST_SHIFT, LONGEST_SHIFT)
+        moved, doubt = np.zeros(1), LEAST_DOUBT**2 + float(logit(self._rate)) ** 2
+        noise = self._moments.deviation(1.0, share / N_LOOKS) / self.n_records
+        for _ in range(N_LOOKS):
+            exact = residual_sum(moved, 1.0)  # private
+            excess = self._moments.release(exact, 1.0, share / N_LOOKS)  # released
+            if not self._intercept:
+                continue
+            predicted = likely_share(self._rate + float(excess[0]) / self.n_records, noise)
+            # Between the two rates a margin moves by their difference over a curvature in between.
+            blur = noise / math.sqrt(predicted * (1 - predicted) * self.curvature)
+            away = between(-LONGEST_SHIFT, logit(self._rate) - logit(predicted), LONGEST_SHIFT)
+            trust = float(believed(blur, doubt))
+            moved = moved + trust * away
+            doubt = trust * blur**2 + (LEFT_OVER * trust * away) ** 2
+        return moved
 
 
 class ManyClassResponse:
@@ -135,17 +147,20 @@ class ManyClassResponse:
         self._mean_curvatures = np.clip(moved, LEAST_CURVATURE / 2, 0.25)
         return 2 * self._mean_curvatures
 
-    def shift(self, residual_sum: Callable[[float], np.ndarray], share: float) -> np.ndarray:
+    def shift(
+        self, residual_sum: Callable[[np.ndarray, float], np.ndarray], share: float
+    ) -> np.ndarray:
         """From the mean predictions to the base rates, class by class."""
         longest = math.sqrt(2)  # of probabilities minus a label's
-        excess = self._moments.release(residual_sum(longest), longest, share)  # released
+        exact = residual_sum(np.zeros(len(self._rates)), longest)  # private
+        excess = self._moments.release(exact, longest, share)  # released
         if not self._intercept:
             return np.zeros(len(excess))
         predicted = np.clip(self._rates + excess / self.n_records, RAREST, 1 - RAREST)
         curvatures = np.sqrt(predicted * (1 - predicted) * self._rates * (1 - self._rates))
         noise = self._moments.deviation(longest, share) / (self.n_records * curvatures)
         away = np.clip(np.log(self._rates / predicted), -LONGEST_SHIFT, LONGEST_SHIFT)
-        return believed(noise) * away
+        return believed(noise, CLASS_DOUBT) * away
 
 
 def likely_share(seen: float, noise: float) -> float:
@@ -165,9 +180,9 @@ def likely_share(seen: float, noise: float) -> float:
     return between(RAREST, seen + noise * (edges[0] - edges[1]), 1 - RAREST)
 
 
-def believed(noise: np.ndarray) -> np.ndarray:
-    """How far to believe a shift with this noise: margins that are off are so by .7 or so."""
-    return 0.5 / (0.5 + noise**2)
+def believed(noise: float | np.ndarray, doubt: float) -> float | np.ndarray:
+    """How far to believe a shift with this noise, of margins that are off by this variance."""
+    return doubt / np.maximum(doubt + noise**2, 1e-300)
 
 
 def _trust(curvature: float | np.ndarray, noise: float) -> float | np.ndarray:

@@ -125,7 +125,9 @@ class NumberResponse:
             self._offset += float(np.clip(shift, -1, 1)) * clip
         return clip
 
-    def shift(self, residual_sum: Callable[[float], np.ndarray], share: float) -> np.ndarray:
+    def shift(
+        self, residual_sum: Callable[[np.ndarray, float], np.ndarray], share: float
+    ) -> np.ndarray:
         """None: the steps have the intercept right."""
         return np.zeros(1)
 

@@ -69,10 +69,12 @@ class Response(Protocol):
         """
         ...
 
-    def shift(self, residual_sum: Callable[[float], np.ndarray], share: float) -> np.ndarray:
+    def shift(
+        self, residual_sum: Callable[[np.ndarray, float], np.ndarray], share: float
+    ) -> np.ndarray:
         """What to add to the margins so that the predictions have the released base rates.
 
-        ``residual_sum`` gives the sum of the residuals, clipped to a norm (private).
+        ``residual_sum`` gives the sum of the residuals after a shift, clipped to a norm (private).
         """
         ...
 

@@ -1,6 +1,9 @@
 """Effects in words, as the report shows them."""
 
+import base64
+import hashlib
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -120,3 +123,15 @@ def test_limits_that_were_tightened_stand_beside_the_declared_ones():
     assert "would be off by up to" not in render_report(
         replace(model, features=tuple(replace(f, lower=0, upper=1000) for f in model.features))
     )
+
+
+def test_a_browser_applies_the_style_of_the_page_and_nothing_else(model):
+    page = render_report(model)
+    style = re.search(r"<style>(.*?)</style>", page, re.DOTALL).group(1)
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page).group(1)
+    assert policy.startswith(f"default-src 'none'; style-src 'sha256-{digest}';")
+    assert page.index("Content-Security-Policy") < page.index("<style>")
+    assert " style=" not in page
+    assert "<script" not in page
+    assert "prefers-color-scheme: dark" in style

@@ -1,5 +1,7 @@
 """One HTML page about a model, for whoever must approve it: no scripts, nothing from elsewhere."""
 
+import base64
+import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -106,7 +108,11 @@ def render_report(
     )
     environment.filters |= {"number": _number, "percent": _percent}
     ordered = by_effect(model)
+    style = environment.get_template("report.css").render()
     return environment.get_template("report.html").render(
+        style=style,
+        # A browser applies this style and nothing else, whatever a name in the model holds.
+        style_digest=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
         card=Card.of(model, verdict),
         model=model,
         labels_from_data=labels_from_data(model.privacy),

@@ -41,7 +41,7 @@ def movement(solver, one, other, neighbors, n_records, groups=None):
         for (X, y), g in zip((one, other), groups or (None, None), strict=True)
     ]
     public = PublicFacts(
-        n_features=2,
+        n_features=3,
         n_nonzero=2,
         neighbors=neighbors,
         n_records=n_records if neighbors == "replace_one" else None,
@@ -58,14 +58,14 @@ def movement(solver, one, other, neighbors, n_records, groups=None):
 
 
 def made(n):
-    """The first feature says nothing about the target, the second everything."""
+    """The first feature says nothing about the target, the second everything; the third is zero."""
     y = np.arange(n, dtype=float)
     first = np.concatenate([y[::2], y[1::2][::-1]])  # rises, then falls
-    return np.column_stack([first, y]), y
+    return np.column_stack([first, y, np.zeros(n)]), y
 
 
 def with_row(table, x, y):
-    return np.vstack([table[0], x]), np.append(table[1], y)
+    return np.vstack([table[0], [*x, 0]]), np.append(table[1], y)
 
 
 @pytest.mark.parametrize("redundancy", [True, False])
@@ -120,7 +120,9 @@ def test_tau_b_has_no_bounded_sensitivity():
     assert rank_agreement(dense_ranks(x), dense_ranks(y), None) / 5001 < 1
 
 
-def test_settings_are_checked():
+def test_settings_are_checked_and_nothing_is_paid_where_nothing_is_chosen():
+    public = PublicFacts(n_features=4, n_nonzero=4)
+    assert KendallSelection(AdaSSP()).schedule(public) == AdaSSP().schedule(public)
     for wrong in ({"n_keep": 0}, {"share": 1.0}, {"redundancy": 2}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             KendallSelection(**wrong)

@@ -21,6 +21,7 @@ from sparsedp.solvers import (
     ADMM,
     BY_NAME,
     IGHT,
+    BestSubset,
     BoostedAdaSSP,
     FrankWolfe,
     IntervalPursuit,
@@ -58,7 +59,8 @@ SETTINGS: dict[str, Solver] = {
     "rnm_screen": RNMScreen(radius=0.25, n_steps=STEPS),
     "boosted_ada_ssp": BoostedAdaSSP(n_rounds=STEPS),
     # What is chosen is looked at, not what Pursuit does then: that has lines of its own.
-    "kendall": KendallSelection(FrankWolfe(radius=0.25, n_steps=STEPS), n_keep=2),
+    "best_subset": BestSubset(FrankWolfe(radius=0.25, n_steps=STEPS), n_keep=1),
+    "kendall": KendallSelection(FrankWolfe(radius=0.25, n_steps=STEPS), n_keep=1),
     # Blocks must not outnumber the records.
     "two_stage": TwoStage(n_blocks=3, voter=FrankWolfe(n_steps=5)),
 }

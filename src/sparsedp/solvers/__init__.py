@@ -22,6 +22,7 @@ from sparsedp.solvers.pursuit.inference.pursuit import IntervalPursuit
 from sparsedp.solvers.pursuit.pursuit import Pursuit
 from sparsedp.solvers.registry import BY_NAME
 from sparsedp.solvers.solver import Solution, SolutionPath, Solver
+from sparsedp.solvers.wrappers.best_subset import BestSubset
 from sparsedp.solvers.wrappers.certificate import Certificate
 from sparsedp.solvers.wrappers.kendall import KendallSelection
 from sparsedp.solvers.wrappers.screened import Screened
@@ -33,6 +34,7 @@ __all__ = [
     "BY_NAME",
     "IGHT",
     "AdaSSP",
+    "BestSubset",
     "BoostedAdaSSP",
     "Certificate",
     "DidNotConverge",

@@ -16,6 +16,7 @@ from sparsedp.solvers.objective.admm import ADMM
 from sparsedp.solvers.objective.objective import ObjectivePerturbation
 from sparsedp.solvers.pursuit.pursuit import Pursuit
 from sparsedp.solvers.solver import Solver
+from sparsedp.solvers.wrappers.best_subset import BestSubset
 from sparsedp.solvers.wrappers.kendall import KendallSelection
 from sparsedp.solvers.wrappers.screened import Screened
 from sparsedp.solvers.wrappers.sparsifier import Sparsifier
@@ -41,4 +42,5 @@ BY_NAME: dict[str, Callable[[], Solver]] = {
     "ada_ssp": AdaSSP,
     "boosted_ada_ssp": BoostedAdaSSP,
     "kendall": KendallSelection,
+    "best_subset": BestSubset,
 }

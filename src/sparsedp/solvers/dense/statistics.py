@@ -65,18 +65,6 @@ class ResidualProducts:
         return block.rmatvec(shrink(left, np.ones(len(left)), self.clip)[0])
 
 
-@dataclass(frozen=True, eq=False)
-class CodeSquares:
-    """Sum of the squared norms of the codes (private)."""
-
-    loss: Coded
-
-    def __call__(self, block: Dataset) -> np.ndarray:
-        """Over the block's records."""
-        codes = self.loss.codes(block.target).reshape(block.n_records, -1)
-        return np.asarray(weighed(np.square(codes), block.weights).sum())
-
-
 def gram_sensitivity(view: Dataset) -> Sensitivity:
     """Of the products of columns, each pair once, in L2 norm."""
     columns = float(view.n_columns)

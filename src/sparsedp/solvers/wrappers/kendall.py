@@ -82,12 +82,16 @@ class KendallSelection:
         check_needs(self, public)
         facts = facts_of_kept(public, self.n_keep)
         inner = inner_schedule(self.solver, facts, "KendallSelection")
+        if facts.n_features == public.n_features:
+            return inner  # there is nothing to choose
         chosen = self.share / (1 - self.share) * inner.total_share
         return Schedule((Select(facts.n_features, chosen, name=REQUEST), *inner.requests))
 
     def solve(self, data: Dataset, loss: Loss, curator: Curator) -> Solution:
         """Choose, then fit on what was chosen."""
         count = facts_of_kept(curator.public, self.n_keep).n_features
+        if count == data.n_features:
+            return fitted_on_kept(self.solver, data, loss, curator, np.arange(count))
         kept = self._chosen(data, loss, curator, count)  # released
         solution = fitted_on_kept(self.solver, data, loss, curator, np.sort(kept))
         order = ", ".join(str(j) for j in kept)

@@ -31,7 +31,9 @@ def trials(settings: dict[str, Any]) -> list[dict[str, Any]]:
     return [
         {"set": panel, "repetition": repetition, **fit}
         for panel in settings["panels"]
-        for repetition in range(settings["repetitions"])
+        for repetition in range(
+            min(settings["repetitions"], settings["most"].get(panel, settings["repetitions"]))
+        )
         for fit in methods.fits(settings["epsilons"], settings)
     ]
 

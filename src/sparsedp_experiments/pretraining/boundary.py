@@ -48,7 +48,7 @@ def summarize(rows: list[dict[str, Any]], settings: dict[str, Any]) -> str:
             fits.LABELS.get(method, "GD, no noise"),
             mean_error(column(mine, "training_accuracy"), 1),
             mean_error(column(mine, "test_accuracy"), 1),
-            mean_error([_angle(row, exact) for row in mine], 1),
+            mean_error([angle(row, exact) for row in mine], 1),
         ]
         for method in ("no noise", *METHODS)
         if (mine := [row for row in rows if row["method"] == method])
@@ -62,7 +62,8 @@ def summarize(rows: list[dict[str, Any]], settings: dict[str, Any]) -> str:
     )
 
 
-def _angle(row: dict[str, Any], other: dict[str, Any]) -> float:
+def angle(row: dict[str, Any], other: dict[str, Any]) -> float:
+    """Between the normals of two boundaries, in degrees."""
     a, b = (np.array([r["weight_0"], r["weight_1"]]) for r in (row, other))
     cosine = a @ b / max(float(np.linalg.norm(a) * np.linalg.norm(b)), 1e-300)
     return float(np.degrees(np.arccos(np.clip(cosine, -1, 1))))

@@ -1,0 +1,1 @@
+"""docs/reproduction.md: its tables and numbers from stored results, its claims checked by them."""

@@ -406,3 +406,44 @@ SHAPED = [
 """Features that bend: solvers/pursuit/columns/shapes.md."""
 
 MUTANTS += SHAPED
+
+NOISY_GD = "src/sparsedp/solvers/gradient/noisy_gd.py"
+PROVEN = "tests/papers/test_proven.py"
+MOVES = (f"{PROVEN}::test_no_query_moves_more_than_declared",)
+ANSWERS = (f"{PROVEN}::test_output_depends_on_data_only_through_answers",)
+
+PROVED = [
+    Mutant(
+        NOISY_GD,
+        "replace_one=2 * term if 2 * term <= most else most",
+        "replace_one=term if term <= most else most",
+        MOVES,
+    ),
+    Mutant(
+        NOISY_GD,
+        "most = 2 * clip",
+        "most = clip",
+        (f"{PROVEN}::test_a_clipped_mean_moves_by_twice_the_clip_where_other_records_cancel",),
+    ),
+    Mutant(
+        "src/sparsedp/solvers/gradient/ight.py",
+        'if self.calibration == "proven":\n            n = total_weight(data, curator, RECORDS.name)',
+        'if self.calibration == "proven":\n            total_weight(data, curator, RECORDS.name)',
+        ANSWERS,
+    ),
+    Mutant(
+        "src/sparsedp/solvers/frank_wolfe/multinomial_lasso.py",
+        "bound = limit = loss.residual_bound(w)",
+        "bound = limit = loss.residual_bound(w) / 2\n                limit *= 2",
+        MOVES,
+    ),
+    Mutant(
+        "src/sparsedp/solvers/frank_wolfe/screening.py",
+        "bound = unit if published else bound",
+        "bound = unit if printed else bound",
+        MOVES,
+    ),
+]
+"""The papers' algorithms with noise that is proven."""
+
+MUTANTS += PROVED

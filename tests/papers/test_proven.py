@@ -69,11 +69,13 @@ METHODS: dict[str, Solver] = {
     "screened_frank_wolfe": ScreenedFrankWolfe(radius=1e-6, n_steps=6, screen_every=3),
 }
 
-TAKEN = [
-    (name, loss)
-    for name in METHODS
-    for loss in (("multinomial",) if name == "multinomial_lasso" else ("logistic", "squared"))
-]
+ONE_LOSS = {
+    "multinomial_lasso": ["multinomial"],
+    # These wrap what is tried with both.
+    "sparsifier": ["logistic"],
+    "two_stage": ["logistic"],
+}
+TAKEN = [(name, loss) for name in METHODS for loss in ONE_LOSS.get(name, ["logistic", "squared"])]
 
 
 @pytest.mark.parametrize(("name", "loss"), TAKEN)

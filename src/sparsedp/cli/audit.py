@@ -126,10 +126,10 @@ def _everything(
     """Every solver, what papers claim, every way into ``fit``, and what once broke it."""
     from sparsedp.audit.constructions import constructions
     from sparsedp.audit.entrance import entrances
-    from sparsedp.audit.targets import bent, inferring, persons, published, sharp
+    from sparsedp.audit.targets import bent, inferring, persons, proven, published, sharp
 
-    proven = (*sharp(), *persons(), *bent(), *inferring())
-    others = (*proven, *published(), *entrances(), *constructions())
+    sound = (*sharp(), *persons(), *bent(), *inferring())
+    others = (*sound, *proven(), *published(), *entrances(), *constructions())
     return [
         *_registered(None, epsilon, delta, loss, neighbors),
         *(target for target in others if neighbors in (None, target.neighbors)),

@@ -505,6 +505,25 @@ def test_a_wrong_label_moves_the_sum_of_residuals_by_what_is_declared(loss, neig
     assert 0.8 < ratio <= 1 + TOLERANCE
 
 
+@pytest.mark.parametrize("neighbors", NEIGHBORS)
+def test_a_constant_asks_for_sums_that_a_record_moves_by_what_is_declared(neighbors):
+    """Where noise drowns all else: a last sum, and a count where it is not public."""
+    base = random_table("squared", 30, 1)
+    corner = np.full(N_FEATURES, 10.0)
+    most, least = base.with_record(corner, 1e9), base.with_record(corner, -1e9)
+    one = base if neighbors == "add_remove" else least
+    public = facts("squared", neighbors, 31, N_FEATURES)
+    how = {"epsilon": 0.02, "delta": 1e-6, "seed": 3}
+    solution, queries, _ = recorded(Pursuit(), one.dataset(), LOSSES["squared"], public, **how)
+    assert not solution.weights[:-1].any()
+    again, moved = replayed(most, public, queries)
+    np.testing.assert_array_equal(again.weights, solution.weights)
+    n_last = 2 if neighbors == "add_remove" else 1
+    for query, other in zip(queries[-n_last:], moved[-n_last:], strict=True):
+        (ratio,) = largest_movements([query], [other], neighbors).values()
+        assert 0.99 < ratio <= 1 + TOLERANCE
+
+
 @pytest.mark.usefixtures("chosen")
 def test_where_residuals_are_clipped_follows_from_answers_alone():
     """Residuals that are small against their limits, so that neither end of a clip is reached."""

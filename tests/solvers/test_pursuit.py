@@ -143,6 +143,21 @@ def test_a_base_rate_is_the_mean_of_what_it_may_be(seen, noise):
     assert likely_share(seen, 0.0) == np.clip(seen, RAREST, 1 - RAREST)
 
 
+def test_a_mean_is_over_a_count_that_was_paid_for():
+    """Seeds 0 to 19: so few records that the model is a constant; a mean far from the middle."""
+    random = np.random.default_rng(4)
+    X, y = random.uniform(-1, 1, size=(200, 5)), random.uniform(-0.9, -0.3, size=200)
+    found = [
+        SparseLinearRegression(
+            epsilon=0.1, delta=1e-3, bounds=Bounds(-1, 1), target_bounds=(-1, 1), random_state=seed
+        ).fit(X, y)
+        for seed in range(20)
+    ]
+    constants = [float(fit.intercept_) for fit in found if not np.any(fit.coef_)]
+    assert len(constants) > 10
+    assert np.mean(np.abs(np.array(constants) - y.mean())) < 0.17
+
+
 def test_a_few_targets_far_out_do_not_decide_what_all_pay():
     """Targets in [-1, 1] but for one in a thousand, declared within 500: the range is found."""
     X, y = table(n=6000, task="squared")

@@ -122,7 +122,7 @@ class Pursuit:
         if number is not None and number.hopeless(noise.whole):
             left = shares.bounds + shares.histograms + shares.gram + shares.middle + shares.fit
             weights = np.zeros((data.n_columns, loss.n_outputs))
-            weights[-1] = number.constant(left)  # released
+            weights[-1] = number.constant(data, left)  # released
             return Solution(weights.reshape(curator.public.weights_shape))
         view, shapes, shares = _looked_at(plan, data, response, moments, shares, noise.whole)
         rounds = plan.rounds(response.n_records, response.curvature, noise.whole)

@@ -51,10 +51,11 @@ class NumberResponse:
         self.centered = data.intercept
         n = moments.curator.public.total_weight
         n_sums = 4 if n is None else 3
+        self._count: np.ndarray | None = None
         if n is None:
             count = np.array([data.total_weight])  # private
-            count = moments.release(count, ONE_RECORD, share / n_sums)  # released
-            n = max(float(count[0]), 2 * FEWEST)
+            self._count = moments.release(count, ONE_RECORD, share / n_sums)  # released
+            n = max(float(self._count[0]), 2 * FEWEST)
         self.n_records = float(n)
         found, self.unused = TargetRange(), range_share
         if data.intercept and range_share:  # without one a target cannot be moved
@@ -93,11 +94,19 @@ class NumberResponse:
         """
         return self._movable and self.n_records < FEWEST_SIGNAL * noise
 
-    def constant(self, share: float) -> np.ndarray:
-        """The best constant margins, for one more look at the sum of the targets."""
-        again = self._moments.release(self.targets.total(total_target), 1.0, share)  # released
-        both = self._total * self._total_share + again * share
-        mean = both / (self._total_share + share) / self.n_records
+    def constant(self, data: Dataset, share: float) -> np.ndarray:
+        """The best constant margins, for one more look at the sum of the targets and at the count.
+
+        A first count is good enough for the length of steps, not for a mean.
+        """
+        n, known = self.n_records, self._total_share
+        if self._count is not None:
+            share /= 2
+            count = np.array([data.total_weight])  # private
+            count = self._moments.release(count, ONE_RECORD, share)  # released
+            n = max(float(_both(self._count, known, count, share)[0]), 2 * FEWEST)
+        total = self._moments.release(self.targets.total(total_target), 1.0, share)  # released
+        mean = _both(self._total, known, total, share) / n
         factor, offset = self.back
         return factor * self.loss.link(mean) + offset
 
@@ -140,3 +149,8 @@ class NumberResponse:
         self.scale = between(self.scale / 2, multiple * spread, min(2 * self.scale, self._largest))
         self._selection_clip = min(self._multiple * self.scale / multiple, self._largest)
         return self.curvature
+
+
+def _both(one: np.ndarray, its_share: float, other: np.ndarray, other_share: float) -> np.ndarray:
+    """The mean of two releases of the same sum, weighted by precision."""
+    return (one * its_share + other * other_share) / (its_share + other_share)

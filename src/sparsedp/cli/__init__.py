@@ -12,7 +12,7 @@ from sparsedp import __version__
 
 VERBS = (
     *("demo", "init", "plan", "fit", "predict", "evaluate", "report", "verify", "audit", "ledger"),
-    *("sign", "export", "reproduce"),
+    *("sign", "export", "ui", "reproduce"),
 )
 
 

@@ -39,6 +39,8 @@ def verdict_json(verdict: "Verdict") -> dict[str, object]:
     return {
         "private": verdict.private,
         "level": verdict.level,
+        "headline": verdict.headline,
+        "color": verdict.color,
         "statement": verdict.statement,
         "reasons": verdict.reasons,
         "recounted_epsilon": verdict.epsilon if math.isfinite(verdict.epsilon) else "inf",

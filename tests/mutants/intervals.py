@@ -13,6 +13,8 @@ HALVES = "src/sparsedp/fit/parts/halves.py"
 TABLE = "src/sparsedp/inference/table.py"
 INFERENCE = "src/sparsedp/inference/inference.py"
 
+REST = ("tests/inference/test_rest.py",)
+
 MUTANTS = [
     # Leverage that is not limited, or limited by half; noise for add/remove under replace-one.
     Mutant(
@@ -83,6 +85,12 @@ MUTANTS = [
         'divides=records == "split"',
         WHITE,
     ),
+    # Weights without a best value: two values that nobody declared, those who have one, noise.
+    Mutant(BASE + "rest.py", " | self.coordinates.two_valued()", "", REST),
+    Mutant(BASE + "rest.py", " & (self.coordinates.farthest(self.weights) > FAR)", "", REST),
+    Mutant(BASE + "rest.py", "math.exp(-1) - HIDDEN * 2 * noise", "math.exp(-1)", REST),
+    Mutant(BASE + "coordinates.py", " + DOUBTED * self.deviation", "", REST),
+    Mutant(BASE + "coordinates.py", "(end - mean) * slopes", "(end - mean) * weights", REST),
     # Files.
     Mutant(
         "src/sparsedp/release/intervals/stored.py",

@@ -129,8 +129,16 @@ class ActiveSet:
     @property
     def coordinates(self) -> Coordinates:
         """What was released about them there; the constant is the first column."""
-        means = self._whitening.T @ (self._gram[0] / self._response.n_records)
-        return Coordinates(self._whitening, self._unwhitening, self._likely, means, self._norm)
+        n = self._response.n_records
+        return Coordinates(
+            self._whitening,
+            self._unwhitening,
+            self._likely,
+            self._whitening.T @ (self._gram[0] / n),
+            self._norm,
+            self._gram / n,
+            self._budget.noise / n,
+        )
 
     @property
     def unspent(self) -> float:

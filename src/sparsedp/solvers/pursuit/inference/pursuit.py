@@ -3,7 +3,6 @@
 Proof, formulas and what was measured: inference.md.
 """
 
-import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -31,6 +30,7 @@ from sparsedp.solvers.pursuit.inference.plan import (
     reach,
 )
 from sparsedp.solvers.pursuit.inference.records import Point, Score, Sums, within
+from sparsedp.solvers.pursuit.inference.rest import Rest
 from sparsedp.solvers.pursuit.inference.start import Start, Started
 from sparsedp.solvers.pursuit.model import path_of
 from sparsedp.solvers.pursuit.moments import REQUEST, Moments
@@ -43,18 +43,6 @@ from sparsedp.solvers.uncertainty import Estimand, Method, Uncertainty
 
 FLOOR = 2.0
 """Under the eigenvalues of the Gram matrix, over what noise alone makes; as in Pursuit."""
-
-LONGEST_LAST = 0.25
-"""Of log-odds, from one end of a feature to the other: a longer last step, noise apart, does not
-end where it seems to."""
-
-FAR, HIDDEN = 2.0, 2.0
-"""Log-odds between two values that may be infinitely far apart, and how many deviations of noise
-must not hide that they are."""
-
-FLATTER = 0.85
-"""Of the curvature expected where scores are released. With less where they lead, as of a rare
-class that the start took for a frequent one, errors are not those of a straight line."""
 
 N_SCORES = 2
 """Releases of the score, each where the one before leads."""
@@ -292,23 +280,11 @@ def _solution(
     covariance, sampling, weak = (
         back @ part @ back.T for part in (found.covariance, found.sampling, found.weak)
     )
-    # Where a weight has no best value every step is as long as the one before: the margins of those
-    # whom a feature tells apart from all others move by 1 or more.
-    noise = np.sqrt(np.diag(back @ found.noise @ back.T))
-    step = 2 * (back @ found.last)
-    moving = np.abs(step) > LONGEST_LAST + 6 * noise
-    # Of two values one may be told apart from all else. The first step is then 1, and the second,
-    # by the same Hessian, 1 / e; noise must not hide it.
-    effect = 2 * (back @ found.weights)
-    two = np.append(bounds.binary_features(data.n_features)[active.features], False)
-    shortest = math.exp(-1) - HIDDEN * 2 * noise
-    moving |= two & (np.abs(effect) > FAR) & (step * np.sign(effect) > shortest)
-    logistic = isinstance(at.loss, Logistic)
-    start, end = (
-        float(np.trace(active.coordinates.expected_hessian(w, logistic=logistic)))
-        for w in (at.weights, found.reached)
-    )
-    moving = (moving | (end < FLATTER * start)) & logistic
+    moving = np.zeros(len(last), dtype=bool)
+    if isinstance(at.loss, Logistic):
+        rest = Rest(active.coordinates, found.weights, found.last, found.noise)
+        declared = bounds.binary_features(data.n_features)[active.features]
+        moving = rest.moving(declared)[last] | rest.bent(at.weights, found.reached)
     estimand = Estimand(whitening, at.reach, at.clip)
     uncertainty = Uncertainty(active.features, covariance, sampling, weak, moving, method, estimand)
     deviations = np.sqrt(np.maximum(np.diag(covariance)[:-1], 1e-300))

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sparsedp.cli.declared.solver import build_solver, described
 from sparsedp.privacy import Budget, PublicFacts
@@ -27,6 +27,7 @@ class Releases:
 
     def planned(self, public: PublicFacts) -> tuple[Parsed, list[str]]:
         """The releases as data, and as lines."""
+        public = replace(public, epsilon=self.epsilon, delta=self.delta)
 
         def budget(calibration: str) -> Budget:
             schedule = build_solver(self.solver, self.settings, calibration).schedule(public)

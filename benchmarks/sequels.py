@@ -120,24 +120,22 @@ def scored(part, method, epsilon, run):
     return score, int(np.count_nonzero(model.coef_))
 
 
-def trials(options):
-    """All lines that were asked for."""
-    for name in options.sets:
-        task = "numbers" if name in NUMBERS else "classes"
-        taken = [m for m in options.methods if METHODS[m].tasks in (task, "both")]
-        for run in range(options.runs):
-            part = part_of(name, run, options)
-            for label in taken:
-                if METHODS[label].solver is None and task == "classes":
-                    continue  # its AUC is one half
-                for epsilon in EPSILONS:
-                    start = time.process_time()
-                    with warnings.catch_warnings():
-                        warnings.simplefilter("ignore")  # every fit would say that it is seeded
-                        score, used = scored(part, METHODS[label], epsilon, run)
-                    seconds = time.process_time() - start
-                    yield name, label, epsilon, run, f"{score:.6f}", used, f"{seconds:.2f}"
-        print(name, flush=True)
+def trials(name, options):
+    """All lines of a set that were asked for."""
+    task = "numbers" if name in NUMBERS else "classes"
+    taken = [m for m in options.methods if METHODS[m].tasks in (task, "both")]
+    for run in range(options.runs):
+        part = part_of(name, run, options)
+        for label in taken:
+            if METHODS[label].solver is None and task == "classes":
+                continue  # its AUC is one half
+            for epsilon in EPSILONS:
+                start = time.process_time()
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # every fit would say that it is seeded
+                    score, used = scored(part, METHODS[label], epsilon, run)
+                seconds = time.process_time() - start
+                yield name, label, epsilon, run, f"{score:.6f}", used, f"{seconds:.2f}"
 
 
 def kept():
@@ -149,14 +147,16 @@ def kept():
 
 
 def run_all(options):
-    """Add lines; those of the same sets and methods go."""
-    new = [tuple(map(str, line)) for line in trials(options)]
-    redone = {line[:2] for line in new}
-    lines = [line for line in kept() if line[:2] not in redone] + new
-    with TRIALS.open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        writer.writerows(sorted(lines))
+    """Add lines, set by set; those of the same sets and methods go."""
+    for name in options.sets:
+        new = [tuple(map(str, line)) for line in trials(name, options)]
+        redone = {line[:2] for line in new}
+        lines = [line for line in kept() if line[:2] not in redone] + new
+        with TRIALS.open("w", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(COLUMNS)
+            writer.writerows(sorted(lines))
+        print(name, flush=True)
 
 
 def table(names, lines):

@@ -256,7 +256,7 @@ def call_text(described: Mapping[str, object]) -> str:
     arguments = {name: value for name, value in described.items() if name != "name"}
     if "count_solver" in arguments and arguments.get("n_nonzero") != "count":
         # Settings of a private count that did not take place would only mislead.
-        for unused in ("count_solver", "count_fraction", "precision"):
+        for unused in ("count_solver", "count_fraction", "precision", "alpha", "beta"):
             arguments.pop(unused, None)
     inside = ", ".join(f"{name}={_text(value)}" for name, value in arguments.items())
     return f"{described['name']}({inside})"

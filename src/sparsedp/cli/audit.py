@@ -23,6 +23,11 @@ RUNS = 50
 )
 @click.option("--solver", metavar="NAME", help="Audit one solver: sparsifier, frank_wolfe, ...")
 @click.option(
+    "--erratum",
+    metavar="NAME",
+    help="Convict a claim of a paper that does not hold; list names them, all runs all.",
+)
+@click.option(
     "--set",
     "settings",
     multiple=True,
@@ -60,6 +65,7 @@ RUNS = 50
 def command(
     everything: bool,
     solver: str | None,
+    erratum: str | None,
     settings: tuple[str, ...],
     calibration: str,
     loss: str | None,
@@ -73,13 +79,17 @@ def command(
     """Attack our own methods on the worst neighbors known.
 
     Needs no data. A lower bound above the claim is a proof that the claim is wrong; below it, the
-    attacks found nothing. Exit code 1 if a method that is said to be sound fails.
+    attacks found nothing. Exit code 1 if a method that is said to be sound fails, or if an erratum
+    cannot be confirmed.
     """
     from sparsedp.cli.show import echo_json
     from sparsedp.solvers.solver import guaranteed
 
-    if everything == (solver is not None):
-        raise ValueError("give either --all or --solver NAME")
+    if everything + (solver is not None) + (erratum is not None) != 1:
+        raise ValueError("give either --all, --solver NAME or --erratum NAME")
+    if erratum is not None:
+        _convict(erratum, as_json)
+        return
     if epsilon <= 0 or not 0 < delta < 1:
         raise ValueError("--epsilon must be positive, and --delta between 0 and 1")
     if everything and (settings or calibration != "sound"):
@@ -94,6 +104,32 @@ def command(
     else:
         _echo_table(results)
     if any(guaranteed(r.calibration) and r.verdict != "passed" for r in results):
+        raise click.exceptions.Exit(1)
+
+
+def _convict(name: str, as_json: bool) -> None:
+    """Run what convicts one claim of a paper, or all of them, or say which there are."""
+    from sparsedp.audit.errata import errata, erratum
+    from sparsedp.cli.show import echo_json, table_lines
+
+    entries = errata() if name in ("list", "all") else (erratum(name),)
+    if name == "list":
+        rows = [[entry.name, entry.paper, entry.reference] for entry in entries]
+        if as_json:
+            echo_json([dict(zip(("name", "paper", "reference"), row, strict=True)) for row in rows])
+        else:
+            click.echo("\n".join(table_lines(rows, left=3)))
+        return
+    verdicts, contents = [], []
+    for i, entry in enumerate(entries):
+        finding = entry.convict()
+        verdicts.append(finding.stands)
+        contents.append(entry.to_dict(finding))
+        if not as_json:
+            click.echo("\n".join(["", *entry.lines(finding)] if i else entry.lines(finding)))
+    if as_json:
+        echo_json(contents)
+    if not all(verdicts):
         raise click.exceptions.Exit(1)
 
 

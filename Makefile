@@ -6,6 +6,7 @@
 # make kills   1,000 kill -9 while ledgers are made and charged, 1,000 into fits, and 32 processes on one ledger, in twenty minutes
 # make interrupts   how long Ctrl-C takes, at random times in fits and plans, in ten minutes
 # make fuzz   20,000 damaged files through the command line (FILES=N for others), and the kernel's fuzzer, in half an hour
+# make errata   every entry of docs/errata.md: convicted again, and compared with what the page shows, in half a minute
 # make docs   every page and note as one site in build/docs/site; a link that leads nowhere is an error
 # make utility DATA=DIR   benchmarks/utility.md from the data sets in DIR, in about ten minutes
 # make rivals DATA=DIR   benchmarks/rivals.md: other private models at equal budgets, in a day (RUNS=1 for a first look in half an hour)
@@ -20,7 +21,7 @@ JOBS ?= 2
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test check unit mutants laws sanitize fuzz-kernel kills interrupts fuzz fuzz-files install docs utility rivals plan-law default-fit bench clean
+.PHONY: demo test check unit mutants laws sanitize fuzz-kernel kills interrupts fuzz fuzz-files install docs errata utility rivals plan-law default-fit bench clean
 
 install: .venv/.installed
 .venv/.installed: pyproject.toml setup.py constraints.txt $(KERNELS)
@@ -77,6 +78,9 @@ fuzz: fuzz-files fuzz-kernel
 
 fuzz-files: install
 	$(BIN)/python -m tests.fuzz.files --files $(FILES)
+
+errata: install
+	$(BIN)/python docs/site/errata.py --check
 
 docs: install
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt mkdocs

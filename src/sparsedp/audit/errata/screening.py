@@ -147,7 +147,7 @@ def _lipschitz() -> Finding:
     """One step, two features; the target of one record is 70 or -70, the largest of |X w*|."""
     size = 70.0
     found = tied_vertices(printed_scale(EPSILON, DELTA, 1) / size, 1).epsilon(DELTA)
-    steps = FrankWolfe(radius=1e-6, n_steps=1)
+    steps = FrankWolfe(radius=1e-6, n_steps=1, calibration="proven")
     control = enumerated(steps, Squared(), EPSILON, DELTA, linear_pair("replace_one"))
     against = "residuals are clipped to the constant"
     return violation(EPSILON, DELTA, found, control.epsilon_lower_bound, against=against)

@@ -14,7 +14,7 @@ from sparsedp.audit.neighbors import Pair, Record, dataset
 from sparsedp.losses import Logistic
 from sparsedp.solvers import IGHT, FrankWolfe, Solver
 
-RUNS = 300
+RUNS = 100
 EPSILON, DELTA = 1.0, 1e-4
 
 
@@ -83,7 +83,7 @@ WHY = (
     "1). {which} The validation part has the same kinds of records, which both models get "
     "right, and one record (0, 1), with the label 1 or 0: it is right only with a second "
     "weight, or only without. So this label chooses the setting, and whether the published "
-    "model has a second weight shows it. 300 repetitions on each side, one fit per setting "
+    "model has a second weight shows it. 100 repetitions on each side, one fit per setting "
     "and one for publication."
 )
 

@@ -8,6 +8,7 @@
 # make fuzz   20,000 damaged files through the command line (FILES=N for others), and the kernel's fuzzer, in half an hour
 # make errata   every entry of docs/errata.md: convicted again, and compared with what the page shows, in half a minute
 # make docs   every page and note as one site in build/docs/site; a link that leads nowhere is an error
+# make reproduction-page [RESULTS=DIR]   docs/reproduction.md from docs/reproduction/results.tar.xz, or from the results of a full run
 # make utility DATA=DIR   benchmarks/utility.md from the data sets in DIR, in about ten minutes
 # make rivals DATA=DIR   benchmarks/rivals.md: other private models at equal budgets, in a day (RUNS=1 for a first look in half an hour)
 # make plan-law DATA=DIR   the law by which plans foretell quality, from fits of the defaults, in about an hour: after every change of these
@@ -21,7 +22,7 @@ JOBS ?= 2
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test check unit mutants laws sanitize fuzz-kernel kills interrupts fuzz fuzz-files install docs errata utility rivals plan-law default-fit bench clean
+.PHONY: demo test check unit mutants laws sanitize fuzz-kernel kills interrupts fuzz fuzz-files install docs errata reproduction-page utility rivals plan-law default-fit bench clean
 
 install: .venv/.installed
 .venv/.installed: pyproject.toml setup.py constraints.txt $(KERNELS)
@@ -85,6 +86,9 @@ errata: install
 docs: install
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt mkdocs
 	$(BIN)/python docs/site/build.py
+
+reproduction-page: install
+	$(BIN)/python -m sparsedp_experiments.page.write $(if $(RESULTS),--results "$(RESULTS)")
 
 utility: install
 	test -n "$(DATA)" || { echo "say where the data sets are: make utility DATA=DIR"; exit 2; }

@@ -22,7 +22,7 @@ The labels of the logistic panels follow the paper's formula, whose sign is oppo
 the truth is taken with the sign that a fitted model estimates. The noise of Corollary 5.6 has an
 undefined factor and is not bounded for squared loss; the published calibration is that of Remark
 5.3 with records clipped, so that its Lipschitz constant holds. Its parameters were chosen without
-any cost to epsilon, as in the paper; the sound calibration has the same ones.
+any cost to epsilon, as in the paper; the other calibrations have the same ones.
 """
 
 

@@ -116,7 +116,7 @@ def summary(
     """Tables of values, and of values over those of IGHT without noise, by set."""
     epsilons, printed = settings["epsilons"], settings["published"]
     parts = [
-        f"## Printed in the paper: {source}, standard errors in brackets\n",
+        f"## Printed in the paper: {source}, {printed['brackets']} in brackets\n",
         markdown(
             ["method", *(f"ε = {e:g}" for e in printed["epsilons"])],
             [
@@ -138,7 +138,7 @@ def summary(
 
 
 def pairs(entries: list[Any]) -> list[tuple[float, float]]:
-    """Means and standard errors as the TOML lists them."""
+    """Means and what the paper has in brackets, as the TOML lists them."""
     return [(entry[0], entry[1]) if isinstance(entry, list) else (entry, 0.0) for entry in entries]
 
 
@@ -185,47 +185,56 @@ def picture(
     source: str,
     name: str,
 ) -> None:
-    """Values over those of IGHT without noise, a panel per set, the printed ones in black."""
+    """Values over those of IGHT without noise: a row per set, a panel per method."""
     sets = list(dict.fromkeys(row["set"] for row in rows))
-    figure, grid = axes(len(sets), width=4.4 if len(sets) > 1 else 7.0, height=3.6)
-    printed, epsilons = settings["published"], settings["epsilons"]
-    for ax, panel in zip(grid.flat, sets, strict=True):
+    figure, grid = axes(len(methods.COMPARED), len(sets), width=3.3, height=2.9)
+    for line, panel in zip(grid, sets, strict=True):
         mine = [row for row in rows if row["set"] == panel]
-        reference = [r for r in mine if r["method"] == methods.REFERENCE]
-        base = float(np.mean(column(reference, value)))
-        for method in methods.COMPARED:
-            look = methods.look(method, "published")
-            of = printed["IGHT"][0]
-            means, errors = zip(*pairs(printed[method]), strict=True)
-            ax.errorbar(
-                printed["epsilons"],
-                np.divide(means, of),
-                np.divide(errors, of),
-                label=f"{method}, printed ({source})",
-                color=COLORS["paper"],
-                linewidth=0.8,
-                markersize=3.5,
-                capsize=2,
-                alpha=0.7,
-                **{key: look[key] for key in ("marker", "linestyle")},
-            )
-        for method, calibration in dict.fromkeys((r["method"], r["calibration"]) for r in mine):
-            if method != methods.REFERENCE:
-                samples = [
-                    column([r for r in mine if key_of(r) == (method, calibration, e)], value) / base
-                    for e in epsilons
-                ]
-                series(ax, epsilons, samples, **methods.look(method, calibration))
-        level(ax, 1.0, label="IGHT, no noise", color=COLORS["reference"])
-        level(ax, mine[0]["null"] / base, label="constant", color=COLORS["null"], linestyle="-")
-        ax.set_title(panel, fontsize=9)
+        for ax, method in zip(line, methods.COMPARED, strict=True):
+            _panel(ax, mine, method, settings, value, source)
+            ax.sharey(line[0])
+        line[0].set_ylabel(f"{mine[0]['source']}:\n{MEASURES[value]} over IGHT's, no noise")
+        line[0].set_ylim(bottom=0)
+    for ax in grid[-1]:
         ax.set_xlabel("epsilon")
-        ax.set_ylabel(f"{MEASURES[value]} over IGHT's without noise")
-        ax.set_ylim(bottom=0)
-        ax.set_xticks(epsilons)
-    handles, labels = grid.flat[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside right center", fontsize=8)
+    handles, labels = grid[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=8)
     save(figure, folder, name)
+
+
+def _panel(
+    ax: Any, rows: list[Any], method: str, settings: dict[str, Any], value: str, source: str
+) -> None:
+    """One method: as printed, with published and proven noise, improved; and Pursuit."""
+    printed, epsilons = settings["published"], settings["epsilons"]
+    base = float(np.mean(column([r for r in rows if r["method"] == methods.REFERENCE], value)))
+    means, deviations = zip(*pairs(printed[method]), strict=True)
+    of = printed["IGHT"][0]
+    ax.errorbar(
+        printed["epsilons"],
+        np.divide(means, of),
+        np.divide(deviations, of),
+        label=f"paper, on {source} (bars: {printed['brackets']})",
+        color=COLORS["paper"],
+        marker="x",
+        linewidth=0.8,
+        capsize=2,
+    )
+    labels = {"published": "published noise", "proven": "proven noise", "sound": "improved variant"}
+    for kind, label in labels.items():
+        samples = [column(_rows(rows, method, kind, e), value) / base for e in epsilons]
+        series(ax, epsilons, samples, label=label, color=COLORS[kind])
+    samples = [column(_rows(rows, "Pursuit", "sound", e), value) / base for e in epsilons]
+    series(ax, epsilons, samples, label="Pursuit", color=COLORS["pursuit"], marker="D")
+    level(ax, 1.0, label="IGHT, no noise", color=COLORS["reference"])
+    level(ax, rows[0]["null"] / base, label="constant", color=COLORS["null"], linestyle="-")
+    ax.set_title(f"{method} (improved: {methods.IMPROVED[method]})", fontsize=8)
+    ax.set_xticks(epsilons)
+
+
+def _rows(rows: list[Any], method: str, kind: str, epsilon: float) -> list[Any]:
+    key = (method, kind, epsilon)
+    return [row for row in rows if key_of(row) == key]
 
 
 def key_of(row: dict[str, Any]) -> tuple[str, str, float]:

@@ -4,6 +4,9 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from scipy.optimize import brentq
+
+from sparsedp.privacy.account.gaussian import gaussian_delta
 from sparsedp_experiments.framework.table import markdown
 from sparsedp_experiments.ight import methods, text
 from sparsedp_experiments.page.results import Results
@@ -102,3 +105,19 @@ class Ight:
         """What the published calibration proves at a claimed epsilon, at worst."""
         rows = self.results.where(PICTURE, method=method, calibration="published", epsilon=epsilon)
         return max(row["proven_epsilon"] for row in rows)
+
+
+def remark_over_corollary(epsilon: float, delta: float) -> float:
+    """Variance of Remark 5.3 over that of Corollary 5.8, at equal steps and Lipschitz constants."""
+    log = math.log(1 / delta)
+    return (1 / (math.sqrt(log + epsilon) - math.sqrt(log)) ** 2) / (log / epsilon**2)
+
+
+def corollary_epsilon(epsilon: float, delta: float) -> float:
+    """What the noise of Corollary 5.8 proves, exactly, when one record is replaced by another.
+
+    All steps together are one Gaussian release: a mean gradient moves by at most 2 K / n, so that
+    mu^2 = T (2 K / n)^2 / sigma^2 = 4 epsilon^2 / log(1 / delta).
+    """
+    mu = 2 * epsilon / math.sqrt(math.log(1 / delta))
+    return float(brentq(lambda e: gaussian_delta(e, mu) - delta, 0, 100 * epsilon))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparsedp_experiments.framework.table import grouped, markdown
-from sparsedp_experiments.page.results import Results, Row
+from sparsedp_experiments.page.results import Results
 from sparsedp_experiments.private_lasso import comparison, methods, sets, table2
 
 COUNTS, SCORES = "private-lasso/table1", "private-lasso/table2"
@@ -133,6 +133,35 @@ class PrivateLasso:
             if all(value <= float(np.mean(of[epsilon])) for of in rivals.values())
         ]
 
+    def agrees(self, method: str, tolerance: float) -> list[str]:
+        """Sets of the paper on which the published count is near the printed one."""
+        printed = self.results.settings[COUNTS]["published"][method]
+        return [
+            name
+            for name in self.paper_sets()
+            if abs(self.mean(name, method, "published") / printed[name][0] - 1) <= tolerance
+        ]
+
+    def above_print(self, column: str) -> list[str]:
+        """Sets of the paper on which both methods do better than printed, with its noise."""
+        printed = self.results.settings[SCORES]["published"]
+        place = {"accuracy": 1, "auc": 2}[column]
+        pairs = (("sparsifier", "sparsifier"), ("matched", "private_lasso"))
+        return [
+            name
+            for name in self.paper_sets()
+            if all(
+                self.score(name, method, "published", column) > printed[paper][name][place]
+                for method, paper in pairs
+            )
+        ]
+
+    def winner(self, key: str, metric: str, epsilon: float) -> str:
+        """The private method with the lowest mean."""
+        found = comparison.curves(self.results.rows[key], metric)
+        best = min(found, key=lambda which: float(np.mean(found[which][epsilon])))
+        return methods.named(*best)
+
     def repetitions(self, key: str, **wanted: str) -> int:
         """Runs of a method at each setting."""
         return 1 + max(row["repetition"] for row in self.results.where(key, **wanted))
@@ -145,8 +174,3 @@ def random_picks(n_features: int, n_steps: int) -> float:
 
 def _cells(values: dict[float, float], epsilons: list[float], digits: int) -> list[str]:
     return [f"{values[epsilon]:.{digits}f}" for epsilon in epsilons]
-
-
-def named_sets(rows: list[Row]) -> str:
-    """Names, separated by commas."""
-    return ", ".join(dict.fromkeys(row["set"] for row in rows))

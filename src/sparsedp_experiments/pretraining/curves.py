@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from sparsedp.estimators import fit_public_model
@@ -14,6 +15,7 @@ from sparsedp_experiments.pretraining import fits
 
 COLUMNS = ("losses", "training_accuracy", "optimum", "null_loss")
 METHODS = ("no noise", "as printed", "proven", "sound", "Pursuit")
+TICKS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 1, 2, 5, 10, 20, 50, 100)
 LABELS = {**fits.LABELS, "no noise": "GD, no noise"}
 
 
@@ -114,15 +116,15 @@ def picture(rows: list[dict[str, Any]], settings: dict[str, Any], folder: Any, n
     figure, grid = axes(len(sets), width=4.0, height=3.2)
     for ax, panel in zip(grid.flat, sets, strict=True):
         mine = [row for row in rows if row["set"] == panel]
+        highest = mine[0]["null_loss"]
         for method in ("as printed", "proven", "sound"):
             curves = np.array([curve(row) for row in mine if row["method"] == method])
             color, steps = COLORS[fits.KINDS[method]], np.arange(curves.shape[1])
             low, middle, high = np.quantile(curves, (0.1, 0.5, 0.9), axis=0)
             ax.fill_between(steps, low, high, color=color, alpha=0.15, lw=0)
-            ax.plot(steps, middle, color=color, lw=1.5, label=f"{LABELS[method]}: median, 10-90 %")
-            ax.plot(
-                steps, curves[0], color=color, lw=0.8, ls=":", label=f"{LABELS[method]}: one run"
-            )
+            ax.plot(steps, middle, color=color, lw=1.5, label=LABELS[method])
+            ax.plot(steps, curves[0], color=color, lw=0.8, ls=":")
+            highest = max(highest, float(middle.max()), float(curves[0].max()))
         exact = next(curve(row) for row in mine if row["method"] == "no noise")
         ax.plot(np.arange(len(exact)), exact, "--", color=COLORS["reference"], label="no noise")
         ends = [curve(row)[-1] for row in mine if row["method"] == "Pursuit"]
@@ -132,9 +134,15 @@ def picture(rows: list[dict[str, Any]], settings: dict[str, Any], folder: Any, n
         ax.set_xlabel("iteration")
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.set_ylabel("mean logistic loss")
-        top = max(mine[0]["null_loss"], float(np.max(exact)))
         ax.set_xlim(0, len(exact) - 1)
-        ax.set_ylim(0.9 * mine[0]["optimum"], 1.25 * top)
+        # Logarithmic: noise may throw a run far off, and no curve is to leave the axis.
+        ax.set_yscale("log")
+        ax.set_ylim(0.9 * mine[0]["optimum"], 1.15 * highest)
+        ticks = [t for t in TICKS if 0.9 * mine[0]["optimum"] <= t <= 1.15 * highest]
+        ax.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+        ax.minorticks_off()
     handles, labels = grid.flat[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=8)
+    handles.append(Line2D([], [], color="black", lw=0.8, ls=":"))
+    labels.append("one run (lines: median, bands: 10 to 90 %)")
+    figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=8)
     save(figure, folder, name)

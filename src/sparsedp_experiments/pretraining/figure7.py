@@ -14,9 +14,9 @@ COLUMNS = ()
 USES = ("table1",)
 NOTE = """Training accuracy in percent of the published calibration, mean and standard error over
 repetitions, against the standard deviation of the noise in every entry of the mean gradient. The
-paper's curve is drawn, not printed; its Table 1 is put at the noise that its formula gives with
-our delta and clip, which it does not state. The sound calibration and Pursuit appear at the noise
-that the formula has at their epsilon, so that columns compare at equal epsilon.
+paper's curve is drawn, not printed; its Table 1 is put at its epsilon. Methods compare at equal
+epsilon; the scale above is the noise of the published formula at it, with our delta and clip, which
+the paper does not state: other methods have other noise.
 """
 METHODS = ("as printed", "proven", "sound", "Pursuit")
 
@@ -71,12 +71,12 @@ def summarize(rows: list[dict[str, Any]], settings: dict[str, Any]) -> str:
 def draw(rows: list[dict[str, Any]], settings: dict[str, Any], folder: Any) -> None:
     """A panel per set."""
     sets, epsilons = list(dict.fromkeys(row["set"] for row in rows)), epsilons_of(rows)
-    figure, grid = axes(len(sets), width=3.8, height=3.0)
+    figure, grid = axes(len(sets), width=3.8, height=3.4)
     printed = settings["published"]
     for ax, name in zip(grid.flat, sets, strict=True):
         mine = [row for row in rows if row["set"] == name]
         ax.plot(
-            [fits.noise_scale(e, printed["n_records"], settings) for e in printed["epsilons"]],
+            printed["epsilons"],
             printed["accuracy"],
             "x",
             color=COLORS["paper"],
@@ -89,15 +89,24 @@ def draw(rows: list[dict[str, Any]], settings: dict[str, Any], folder: Any) -> N
                 for e in epsilons
             ]
             color = COLORS[fits.KINDS[method]]
-            places = scales(mine, settings, epsilons)
-            series(ax, places, samples, label=fits.LABELS[method], color=color)
+            series(ax, epsilons, samples, label=fits.LABELS[method], color=color)
         exact = column(at(rows, name, "no noise"), "training_accuracy")
         level(ax, float(np.mean(exact)), label="GD, no noise", color=COLORS["reference"])
         majority = float(np.mean(column(mine, "majority")))
         level(ax, majority, label="larger class", color=COLORS["null"], linestyle="-")
         ax.set_title(name, fontsize=9)
         ax.set_xscale("log")
-        ax.set_xlabel("standard deviation of the noise")
+        ax.invert_xaxis()  # noise grows to the right, as in the paper
+        ax.set_xlabel("epsilon")
+        n = mine[0]["n_records"]
+        above = ax.secondary_xaxis(
+            "top",
+            functions=(
+                lambda e, n=n: fits.noise_scale(1, n, settings) / np.maximum(e, 1e-9),
+                lambda s, n=n: fits.noise_scale(1, n, settings) / np.maximum(s, 1e-9),
+            ),
+        )
+        above.set_xlabel("standard deviation of the published noise", fontsize=8)
         ax.set_ylabel("training accuracy, %")
         ax.set_ylim(25, 92)
     handles, labels = grid.flat[0].get_legend_handles_labels()

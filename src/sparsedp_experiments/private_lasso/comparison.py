@@ -36,6 +36,7 @@ TITLES = {
     "proven": "the same, proven noise",
     "sound": "improved variants",
 }
+TICKS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 METHOD_COLORS = {
     "sparsifier": "#d55e00",
     "two_stage": "#0072b2",
@@ -210,13 +211,21 @@ def draw(
     axis: str,
     folder: Any,
     name: str,
-    truth: tuple[float, str] | None = None,
+    *,
+    limit: tuple[float, str] | None = None,
+    null: str | None = None,
+    logarithmic: bool = False,
 ) -> None:
-    """A panel for each calibration."""
+    """A panel for each calibration; ``limit`` is a known value, ``null`` names a constant."""
     shown = kinds(rows)
-    figure, (panels,) = axes(len(shown), width=3.6, height=3.6)
+    figure, (panels,) = axes(len(shown), width=3.6, height=3.8)
     found = curves(rows, metric)
     for ax, calibration in zip(panels, shown, strict=True):
+        if limit is not None:
+            level(ax, limit[0], label=limit[1], color="black", linestyle="-")
+        if null is not None:
+            value = reference(rows, "null", metric)
+            level(ax, value, label=null, color=COLORS["null"], linestyle=":")
         for (method, which), values in found.items():
             if which != calibration and method != "pursuit":
                 continue
@@ -232,25 +241,25 @@ def draw(
                 capsize=2,
                 linewidth=1.3,
             )
-        level(
-            ax,
-            reference(rows, "optimum", metric),
-            label="non-private optimum",
-            color=COLORS["reference"],
-        )
-        if truth is not None:
-            level(ax, truth[0], label=truth[1], color="black", linestyle="-")
-        else:
-            null = reference(rows, "null", metric)
-            level(ax, null, label="majority class", color=COLORS["null"], linestyle=":")
+        exact = reference(rows, "optimum", metric)
+        label = "non-private optimum"
+        level(ax, exact, label=label, color=COLORS["reference"], linestyle=(0, (2, 2)))
         epsilon_axis(ax, sorted({row["epsilon"] for row in rows if "epsilon" in row}))
         ax.set_title(TITLES[calibration], fontsize=9)
-    highest = max(np.mean(v) + standard_error(v) for of in found.values() for v in of.values())
-    highest = max(highest, reference(rows, "optimum", metric), truth[0] if truth else 0.0)
-    panels[0].set_ylim(top=max(1.05 * highest, panels[0].get_ylim()[1]))  # for both panels
-    panels[0].set_ylabel(axis)
     for ax in panels[1:]:
         ax.sharey(panels[0])
+    panels[0].set_ylabel(axis)
+    if logarithmic:
+        panels[0].set_yscale("log")
+        ticks = [t for t in TICKS if _within(t, panels[0].get_ylim())]
+        panels[0].set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+        panels[0].minorticks_off()
+    else:
+        panels[0].margins(y=0.06)  # a line at an end of the scale is seen
     handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4)
+    figure.legend(handles, labels, loc="outside lower center", ncols=5, fontsize=8)
     save(figure, folder, name)
+
+
+def _within(value: float, limits: tuple[float, float]) -> bool:
+    return limits[0] <= value <= limits[1]

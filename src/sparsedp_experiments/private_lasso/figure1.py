@@ -25,5 +25,10 @@ def summarize(rows: list[dict[str, Any]], settings: dict[str, Any]) -> str:
 def draw(rows: list[dict[str, Any]], settings: dict[str, Any], folder: Path) -> None:
     """Curves with standard errors."""
     comparison.draw(
-        rows, "correct_zeros", "correct zeros, of 92", folder, "figure1", (92, "true zeros")
+        rows,
+        "correct_zeros",
+        "correct zeros, of 92",
+        folder,
+        "figure1",
+        limit=(92, "all that there are"),
     )

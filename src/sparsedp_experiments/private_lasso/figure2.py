@@ -28,5 +28,10 @@ def summarize(rows: list[dict[str, Any]], settings: dict[str, Any]) -> str:
 def draw(rows: list[dict[str, Any]], settings: dict[str, Any], folder: Path) -> None:
     """Curves with standard errors."""
     comparison.draw(
-        rows, "incorrect_zeros", "incorrect zeros, of 8", folder, "figure2", (8, "true non-zeros")
+        rows,
+        "incorrect_zeros",
+        "incorrect zeros, of 8",
+        folder,
+        "figure2",
+        limit=(8, "all that there are"),
     )

@@ -27,4 +27,4 @@ def summarize(rows: list[dict[str, Any]], settings: dict[str, Any]) -> str:
 
 def draw(rows: list[dict[str, Any]], settings: dict[str, Any], folder: Path) -> None:
     """Curves with standard errors."""
-    comparison.draw(rows, "f1", "F1 score of the support", folder, "figure3")
+    comparison.draw(rows, "f1", "F1 score of the support", folder, "figure3", null="no feature")

@@ -27,4 +27,12 @@ def summarize(rows: list[dict[str, Any]], settings: dict[str, Any]) -> str:
 
 def draw(rows: list[dict[str, Any]], settings: dict[str, Any], folder: Path) -> None:
     """Curves with standard errors."""
-    comparison.draw(rows, "test_error", "error on the test part", folder, "figure4")
+    comparison.draw(
+        rows,
+        "test_error",
+        "error on the test part",
+        folder,
+        "figure4",
+        null="majority class",
+        logarithmic=True,
+    )

@@ -178,10 +178,10 @@ def draw(rows: list[dict[str, Any]], settings: dict[str, Any], folder: Any) -> N
     """Counts with the paper's as crosses."""
     by_set = grouped(rows, "set")
     places = np.arange(len(by_set))
-    figure, (panels,) = axes(2, width=4.6, height=1.3 + 0.36 * len(by_set))
+    figure, (panels,) = axes(2, width=4.6, height=1.3 + 0.55 * len(by_set))
     for ax, method in zip(panels, ("private_lasso", "sparsifier"), strict=True):
         for shift, (which, calibration, kind, label) in zip(
-            (-0.26, -0.13, 0.13, 0.26),
+            (-0.34, -0.17, 0.17, 0.34),
             (
                 (method, "published", "published", "published noise"),
                 (method, "proven", "proven", "the same, proven noise"),

@@ -200,9 +200,13 @@ def draw(rows: list[dict[str, Any]], settings: dict[str, Any], folder: Any) -> N
     """Accuracy and AUC, set by set."""
     by_set = grouped(rows, "set")
     places = np.arange(len(by_set))
-    figure, ((left, right),) = axes(2, width=4.6, height=1.2 + 0.5 * len(by_set))
+    figure, ((left, right),) = axes(2, width=4.8, height=1.4 + 0.8 * len(by_set))
     for ax, metric, title, index in ((left, "accuracy", "accuracy", 1), (right, "auc", "AUC", 2)):
-        shifts = iter(np.linspace(-0.38, 0.38, 10))
+        for place in places[::2]:  # which marks belong to which set
+            ax.axhspan(place - 0.5, place + 0.5, color="#f4f4f4", lw=0, zorder=0)
+        ax.set_ylim(-0.5, len(by_set) - 0.5)
+        ax.grid(visible=False, axis="y")
+        shifts = iter(np.linspace(-0.42, 0.42, 10))
         for method, mark, label in (
             ("sparsifier", "x", "Sparsifier, printed"),
             ("private_lasso", "+", "Private LASSO, printed"),
@@ -210,7 +214,7 @@ def draw(rows: list[dict[str, Any]], settings: dict[str, Any], folder: Any) -> N
             printed = [
                 settings["published"][method].get(name, [np.nan] * 3)[index] for name in by_set
             ]
-            ax.plot(printed, places + next(shifts), mark, color=COLORS["paper"], label=label)
+            ax.plot(printed, places + next(shifts), mark, color=COLORS["paper"], ms=5, label=label)
         for method, calibration, kind, mark, label in SHOWN:
             samples = [
                 100
@@ -227,7 +231,7 @@ def draw(rows: list[dict[str, Any]], settings: dict[str, Any], folder: Any) -> N
                 if line
                 else [standard_error(values) if len(values) else 0 for values in samples],
                 fmt=mark,
-                markersize=22 if line else 4,
+                markersize=36 if line else 4,
                 color=COLORS[kind],
                 markerfacecolor="white" if mark in "s^" else COLORS[kind],
                 label=label,
@@ -238,5 +242,5 @@ def draw(rows: list[dict[str, Any]], settings: dict[str, Any], folder: Any) -> N
         ax.invert_yaxis()
     right.set_yticklabels([])
     handles, labels = left.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4, markerscale=0.7)
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, markerscale=0.7)
     save(figure, folder, "table2")

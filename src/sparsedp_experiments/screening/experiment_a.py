@@ -9,8 +9,8 @@ COLUMNS = fits.COLUMNS
 NOTE = """The rule is evaluated without noise, steps are private. The paper: "no matter how often
 we implemented the screening rule, no coefficients were screened", so that all stay at what the
 dense starting point and the steps made of them. Mean and standard error over draws of the set;
-*sound* has the noise for what a record can really change, and the safe rule. It starts without
-weights: its zeros are weights that no step chose, not weights that were screened.
+*proven* has the noise for what a record can really change. *Safe rule* starts without weights: its
+zeros are weights that no step chose, not weights that were screened.
 """
 
 

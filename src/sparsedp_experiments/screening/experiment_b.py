@@ -8,9 +8,9 @@ TITLE = "Experiment B: screening with noise, steps without noise"
 COLUMNS = fits.COLUMNS
 NOTE = """Steps are exact, the rule has noise. The paper: when screening every 50th iteration about
 10 percent of the true non-zeros and none of the true zeros stay; the other two schedules as in
-Figure 1. Mean and standard error over draws of the set; *sound* has the noise for what a record
-can really change, and the safe rule. It starts without weights: true zeros that exact steps never
-choose stay zero.
+Figure 1. Mean and standard error over draws of the set; *proven* has the noise for what a record
+can really change. *Safe rule* starts without weights: true zeros that exact steps never choose stay
+zero.
 """
 
 

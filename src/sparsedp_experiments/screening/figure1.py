@@ -12,12 +12,12 @@ INSTEAD = ("Screened", "NoisyMinScreening", "Pursuit")
 NOTE = """Percent of the true non-zero and of the true zero weights that are not zero in the end,
 mean and standard error over draws of the set. The paper shows bars without numbers and says:
 private screening does not tell true zeros from true non-zeros under any schedule, and when it is
-done often hardly a weight is left. At its 1000 steps that holds up to a few percent, with its own
-noise and with noise for what a record can really change. It also says that without noise,
-screening in every iteration, {true} percent of the true non-zeros stay and {false} percent of the
-zeros: crosses. *Printed rule* is that of the paper, *safe rule* the one that holds for radii other
-than one. `Screened`, `NoisyMinScreening` and `Pursuit` are proven at the same epsilon and delta;
-they may keep as many features as are true, which is told to them.
+done often hardly a weight is left. It also says that without noise, screening in every iteration,
+{true} percent of the true non-zeros stay and {false} percent of the zeros: crosses. *Printed rule*
+is that of the paper, *safe rule* the one that holds for radii other than one; with noise it also
+starts without weights. *Proven* has the noise for what a record can really change. `Screened`,
+`NoisyMinScreening` and `Pursuit` are proven at the same epsilon and delta; they may keep as many
+features as are true, which is told to them.
 """
 
 
@@ -85,7 +85,7 @@ def summarize(rows: list[dict[str, Any]], settings: dict[str, Any]) -> str:
 def draw(rows: list[dict[str, Any]], settings: dict[str, Any], folder: Any) -> None:
     """A panel per loss."""
     tasks = list(dict.fromkeys(row["set"] for row in rows))
-    figure, grid = axes(len(tasks), width=4.8, height=4.6)
+    figure, grid = axes(len(tasks), width=4.8, height=5.4)
     for ax, task in zip(grid.flat, tasks, strict=True):
         groups = {}
         mine = [row for row in rows if row["set"] == task]
@@ -98,5 +98,6 @@ def draw(rows: list[dict[str, Any]], settings: dict[str, Any], folder: Any) -> N
         printed = settings["published"]
         fits.cross(ax, place, printed["no_noise_true"], printed["no_noise_false"])
         ax.set_title(f"{task} regression", fontsize=9)
-    fits.legend(figure)
+    kinds = {**fits.KINDS, "reference": "no noise", "pursuit": "other methods"}
+    fits.legend(figure, kinds)
     save(figure, folder, "figure1")

@@ -21,8 +21,7 @@ LABELS = {
 }
 NOTE = """The Wolfe gap in the units of the paper, median over draws of the set; screening without
 noise in every iteration. The paper's curves are drawn, not printed; it says that the gap is
-smaller with exact steps, for both losses. That holds. `Pursuit` takes no steps in a ball and has
-no such gap.
+smaller with exact steps, for both losses. `Pursuit` takes no steps in a ball and has no such gap.
 """
 
 
@@ -90,7 +89,7 @@ class WatchedLogistic(Logistic):
 
 
 def trials(settings: dict[str, Any]) -> list[dict[str, Any]]:
-    """Exact, published and sound steps on every draw."""
+    """Exact steps, and private ones of every calibration, on every draw."""
     return [
         {"set": task, "repetition": repetition, "steps": steps}
         for task in settings["tasks"]

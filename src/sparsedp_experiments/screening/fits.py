@@ -34,6 +34,7 @@ from sparsedp_experiments.framework.table import (
 )
 
 COLUMNS = ("true_kept", "false_kept", "n_nonzero")
+KINDS = {"published": "published noise", "proven": "proven noise", "sound": "safe rule"}
 IMPROVED = "safe rule"
 """The improved variant of the paper's algorithm: another rule, another start."""
 
@@ -148,7 +149,7 @@ def curator(solver: Solver, records: Drawn, settings: dict[str, Any], seed: Any,
 
 
 def half_private_trials(settings: dict[str, Any]) -> list[dict[str, Any]]:
-    """Experiments A and B: all schedules, published and sound."""
+    """Experiments A and B: all schedules and calibrations."""
     return [
         {"set": task, "repetition": i, "schedule": schedule, "calibration": calibration}
         for task in settings["tasks"]
@@ -203,7 +204,7 @@ def half_private_picture(
 ) -> None:
     """Bars by schedule and calibration."""
     tasks = list(dict.fromkeys(row["set"] for row in rows))
-    figure, grid = axes(len(tasks), width=4.6, height=2.8)
+    figure, grid = axes(len(tasks), width=4.6, height=3.8)
     for ax, task in zip(grid.flat, tasks, strict=True):
         mine = [row for row in rows if row["set"] == task]
         groups = {
@@ -214,7 +215,7 @@ def half_private_picture(
         for schedule, percents in settings["published"]["kept"].items():
             cross(ax, list(groups).index(named(schedule, "published")), *percents)
         ax.set_title(f"{task} regression", fontsize=9)
-    legend(figure)
+    legend(figure, KINDS)
     save(figure, folder, name)
 
 
@@ -255,13 +256,14 @@ def cross(ax: Any, place: int, true_kept: float, false_kept: float) -> None:
         )
 
 
-def legend(figure: Any) -> None:
-    """What the bars and crosses are."""
+def legend(figure: Any, kinds: dict[str, str]) -> None:
+    """What the bars, their colors and the crosses are."""
     handles: list[Any] = [
+        *(Patch(facecolor=COLORS[kind], label=label) for kind, label in kinds.items()),
         Patch(facecolor="#555555", edgecolor="#555555", label="of the true non-zeros"),
         Patch(facecolor="white", edgecolor="#555555", hatch="////", label="of the true zeros"),
         Line2D(
             [], [], marker="X", color="black", ls="", markeredgecolor="white", label="in the paper"
         ),
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=3, fontsize=8)
+    figure.legend(handles=handles, loc="outside lower center", ncols=4, fontsize=8)

@@ -60,7 +60,7 @@ def write_steps(path, walk):
         plain(panel)
         panel.grid(axis="y", visible=False)
     panels[0].set_ylim(len(names) - 0.5, -0.5)
-    panels[0].set_yticks(range(len(names)), names)
+    panels[0].set_yticks(range(len(names)), [named(name) for name in names])
     figure.supxlabel("CPU time per step, microseconds (left is better)", fontsize=9)
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=len(marks), frameon=False)
@@ -92,12 +92,17 @@ def write_scaling(path, scaling):
         panel.set_yscale("log")
         panel.set_xticks(values, [short(value) for value in values])
         panel.minorticks_off()
-        panel.set_xlabel(AXES[axis])
+        panel.set_xlabel(f"{AXES[axis]} (synthetic records)")
         plain(panel)
     panels[0].set_ylabel("CPU time per step, microseconds")
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=4, frameon=False)
     figure.savefig(path, metadata={"Date": None})
+
+
+def named(name):
+    """A set; those that are not real have only its shape."""
+    return name if name.endswith("(real)") else f"{name}-shaped (synthetic)"
 
 
 def short(value):

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -82,7 +83,7 @@ def series(
     )
 
 
-def level(ax: Axes, value: float, *, label: str, color: str, linestyle: str = "--") -> None:
+def level(ax: Axes, value: float, *, label: str, color: str, linestyle: Any = "--") -> None:
     """A reference: a horizontal line."""
     ax.axhline(value, label=label, color=color, linestyle=linestyle, linewidth=1)
 

@@ -120,4 +120,5 @@ def corollary_epsilon(epsilon: float, delta: float) -> float:
     mu^2 = T (2 K / n)^2 / sigma^2 = 4 epsilon^2 / log(1 / delta).
     """
     mu = 2 * epsilon / math.sqrt(math.log(1 / delta))
-    return float(brentq(lambda e: gaussian_delta(e, mu) - delta, 0, 100 * epsilon))
+    root: Any = brentq(lambda e: gaussian_delta(e, mu) - delta, 0, 100 * epsilon)
+    return root

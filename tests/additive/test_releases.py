@@ -505,14 +505,15 @@ def test_a_wrong_label_moves_the_sum_of_residuals_by_what_is_declared(loss, neig
     assert 0.8 < ratio <= 1 + TOLERANCE
 
 
+@pytest.mark.parametrize("rows", [1, 3])
 @pytest.mark.parametrize("neighbors", NEIGHBORS)
-def test_a_constant_asks_for_sums_that_a_record_moves_by_what_is_declared(neighbors):
+def test_a_constant_asks_for_sums_that_a_person_moves_by_what_is_declared(neighbors, rows):
     """Where noise drowns all else: a last sum, and a count where it is not public."""
-    base = random_table("squared", 30, 1)
+    base = crowd("squared", 30, 1, "unit")
     corner = np.full(N_FEATURES, 10.0)
-    most, least = base.with_record(corner, 1e9), base.with_record(corner, -1e9)
+    most, least = (with_person(base, [(corner, y)] * rows) for y in (1e9, -1e9))
     one = base if neighbors == "add_remove" else least
-    public = facts("squared", neighbors, 31, N_FEATURES)
+    public = facts("squared", neighbors, 16, N_FEATURES)
     how = {"epsilon": 0.02, "delta": 1e-6, "seed": 3}
     solution, queries, _ = recorded(Pursuit(), one.dataset(), LOSSES["squared"], public, **how)
     assert not solution.weights[:-1].any()

@@ -48,6 +48,10 @@ MUTANTS = [
            "return counts(targets.values, self.n_classes, None)", moves("pursuit", "logistic")),
     Mutant(NUMBERS, "count = np.array([data.total_weight])",
            "count = np.array([float(data.n_records)])", moves("pursuit", "squared")),
+    Mutant(NUMBERS, "again = np.array([data.total_weight])",
+           "again = np.array([float(data.n_records)])",
+           ("tests/additive/test_releases.py::"
+            "test_a_constant_asks_for_sums_that_a_person_moves_by_what_is_declared",)),
     Mutant(GRADIENT, "used = column_sums(weighed(squares, block.weights))",
            "used = column_sums(squares)", moves("noisy_gd", "logistic")),
     Mutant("src/sparsedp/solvers/gradient/scale.py", "bound * view.total_weight",

@@ -102,8 +102,8 @@ class NumberResponse:
         n, known = self.n_records, self._total_share
         if self._count is not None:
             share /= 2
-            count = np.array([data.total_weight])  # private
-            count = self._moments.release(count, ONE_RECORD, share)  # released
+            again = np.array([data.total_weight])  # private
+            count = self._moments.release(again, ONE_RECORD, share)  # released
             n = max(float(_both(self._count, known, count, share)[0]), 2 * FEWEST)
         total = self._moments.release(self.targets.total(total_target), 1.0, share)  # released
         mean = _both(self._total, known, total, share) / n

@@ -69,14 +69,14 @@ def same(one, other):
 # One round to check the blocks; then one for each gradient, and for counts or moments. Pursuit also
 # has two rounds for histograms; each of its features takes rounds to choose it (by lines and by
 # waves), for its products with the others, and for a step; sixteen steps more are at the end, if
-# features bend, and a look at the mean prediction. Frank-Wolfe guesses, and asks about many steps
-# at once after the first ones.
+# features bend, and two looks at the mean prediction. Frank-Wolfe guesses, and asks about many
+# steps at once after the first ones.
 ROUNDS = [
     (FrankWolfe(n_steps=6), 1 + 6),
     (FrankWolfe(n_steps=150, radius=2.0), 60),
     (IGHT(n_steps=4), 1 + 1 + 4),
     (NoisyGD(n_steps=4), 1 + 1 + 4),
-    (Pursuit(), 1 + 1 + 2 + 3 * 4 + 16 + 1),
+    (Pursuit(), 1 + 1 + 2 + 3 * 4 + 16 + 2),
 ]
 
 

@@ -2,11 +2,13 @@
 
 import csv
 import http.client
+import json
 import os
+import queue
 import re
-import select
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -58,26 +60,26 @@ class Server:
         environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
         command = [sys.executable, "-m", "sparsedp", "ui", "--folder", str(self.folder)]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+        self.addresses: queue.Queue[str] = queue.Queue()
+        self.reader = threading.Thread(target=self._read)
+        self.reader.start()
         self.address = self.told()
         return self
 
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            for found in re.findall(r"http://\S+", line):
+                self.addresses.put(found)
+
     def __exit__(self, *_: object) -> None:
         self.process.terminate()
-        self.process.wait(20)
-        assert self.process.stdout is not None
-        self.process.stdout.close()
+        self.process.wait(60)
+        self.reader.join()
 
-    def told(self, within: float = 60) -> str:
+    def told(self, within: float = 120) -> str:
         """The next address in the terminal."""
-        assert self.process.stdout is not None
-        end = time.monotonic() + within
-        while time.monotonic() < end:
-            if not select.select([self.process.stdout], [], [], 0.1)[0]:
-                continue
-            found = re.search(r"http://\S+", self.process.stdout.readline())
-            if found:
-                return found.group(0)
-        raise AssertionError("no address")
+        return self.addresses.get(timeout=within)
 
     @property
     def host(self) -> str:
@@ -148,3 +150,39 @@ def tree(folder: Path) -> dict[str, bytes]:
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }
+
+
+def ready(server: Server, ledger_epsilon: str) -> str:
+    """A journey that stands before its fit, by forms alone; its name."""
+    csrf = server.form()
+    name = server.post("begin", csrf, path="visits.csv")[2].split("/")[0]
+    unit = {"unit": "person", "person": "patient", "target": "sick", "neighbors": "add_remove"}
+    assert server.post(f"{name}/unit", csrf, **unit, codebook="book.csv")[0] == 303
+    schema = (server.folder / "sparsedp-ui" / name / "schema.toml").read_text()
+    assert server.post(f"{name}/schema", csrf, text=schema)[2] == f"{name}/plan"
+    assert server.post(f"{name}/plan", csrf, epsilon="1", delta="1e-6", go="1")[0] == 303
+    assert charge_to(server, name, csrf, "a.ledger", ledger_epsilon) == f"{name}/fit"
+    return name
+
+
+def charge_to(server: Server, name: str, csrf: str, ledger: str, epsilon: str) -> str:
+    """Say which ledger pays; where that leads."""
+    budget = {"ledger_epsilon": epsilon, "ledger_delta": "1e-5", "invalid": "raise"}
+    return server.post(f"{name}/price", csrf, ledger=ledger, who="Ada", **budget, go="1")[2]
+
+
+def state(server: Server, name: str) -> str:
+    """How the fit stands, once it does not run any more."""
+    end = time.monotonic() + 300
+    while time.monotonic() < end:
+        found = json.loads(server.get(f"{name}/fit/state")[1])["kind"]
+        if found != "running":
+            return found
+        time.sleep(0.2)
+    raise AssertionError("the fit did not end")
+
+
+def check_discreet(text: str) -> None:
+    """Neither the number of records or people nor anybody's id."""
+    assert not re.search(rf"(?<![\w.])({N_PEOPLE}|{N_ROWS})(?![\w.])", text)
+    assert not re.search(r"(?<![\w.])P\d{5}", text)

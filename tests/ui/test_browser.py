@@ -1,0 +1,241 @@
+"""The whole journey in Chromium, by keyboard, with wrong input, two tabs and axe on every page."""
+
+import shutil
+import threading
+from functools import partial
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import BrowserContext, Page, sync_playwright
+
+from sparsedp import Ledger
+from tests.ui.pages import Server, check_discreet, write_table
+
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
+)
+FLAGS = (
+    *("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"),
+    *("--disable-component-update", "--disable-sync"),
+)
+FOCUS = """() => { const s = getComputedStyle(document.activeElement);
+  return s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) >= 2; }"""
+
+
+class Visitor:
+    """Somebody without a mouse, who looks at every page for barriers and for what is private."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+    def reach(self, selector: str) -> None:
+        """Go by the tab key, until the focus is there and can be seen."""
+        for _ in range(90):
+            if self.page.evaluate("s => document.activeElement.matches(s)", selector):
+                assert self.page.evaluate(FOCUS), f"nobody sees that {selector} has the focus"
+                return
+            self.page.keyboard.press("Tab")
+        raise AssertionError(f"the tab key does not lead to {selector}")
+
+    def write(self, selector: str, text: str) -> None:
+        """Fill in a field."""
+        self.reach(selector)
+        self.page.keyboard.press("ControlOrMeta+a")
+        self.page.keyboard.type(text)
+
+    def choose(self, selector: str, text: str) -> None:
+        """Choose from a list by its first letters."""
+        self.reach(selector)
+        self.page.keyboard.type(text)
+
+    def press(self, selector: str = "button.main") -> None:
+        """Press a button."""
+        self.reach(selector)
+        self.page.keyboard.press("Enter")
+
+    def at(self, step: str) -> None:
+        """The page of a step is there; it has no barriers and tells nothing."""
+        self.page.wait_for_url(f"**/{step}")
+        self.look()
+
+    def wrong(self, field: str, words: str) -> None:
+        """A sentence stands beside a field, which has the focus."""
+        self.page.wait_for_selector(f"#{field}-error")
+        assert words in self.page.inner_text(f"#{field}-error")
+        assert self.page.get_attribute(f"#{field}", "aria-invalid") == "true"
+        assert f"{field}-error" in (self.page.get_attribute(f"#{field}", "aria-describedby") or "")
+        self.look()
+
+    def look(self) -> None:
+        """Axe finds nothing, and nothing private is shown."""
+        found = Axe().run(self.page)
+        assert found.violations_count == 0, found.generate_report()
+        check_discreet(self.page.content())
+
+    @property
+    def command(self) -> str:
+        """What the page shows as the same in a terminal."""
+        return self.page.inner_text("#commands")
+
+
+@pytest.fixture
+def context():
+    """A browser of its own."""
+    if not CHROMIUM:
+        pytest.skip("there is no Chromium here")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        found = browser.new_context(viewport={"width": 1100, "height": 900})
+        found.set_default_timeout(120_000)
+        yield found
+        browser.close()
+
+
+def test_the_whole_journey(tmp_path, context):
+    write_table(tmp_path)
+    asked: list[str] = []
+    complaints: list[str] = []
+    context.on("request", lambda request: asked.append(request.url))
+    context.on("console", lambda said: complaints.append(said.text))
+    with Server(tmp_path) as server:
+        visitor = Visitor(context.new_page())
+        visitor.page.goto(server.address)
+        choose_the_file(visitor)
+        say_who_is_protected(visitor)
+        declare_the_columns(visitor)
+        plan(visitor)
+        pay(visitor, tmp_path)
+        other = fit_in_two_tabs(context, visitor)
+        no_other_page_starts_anything(context, server, other.page.url)
+        see_the_results(other, tmp_path)
+        assert all(url.startswith(f"http://{server.host}/") for url in asked if "evil" not in url)
+    assert not [text for text in complaints if "Content Security Policy" in text]
+
+
+def choose_the_file(visitor: Visitor) -> None:
+    visitor.page.wait_for_selector("#path")
+    assert "token" not in visitor.page.url
+    visitor.look()
+    visitor.write("#path", "../visits.csv\n")
+    visitor.wrong("path", "nothing outside is read")
+    visitor.write("#path", "visits.csv\n")
+    visitor.at("unit")
+
+
+def say_who_is_protected(visitor: Visitor) -> None:
+    visitor.press()
+    visitor.wrong("unit", "say who is protected".capitalize())
+    visitor.reach("#unit")
+    visitor.page.keyboard.press("Space")
+    visitor.choose("#person", "patient")
+    visitor.choose("#target", "sick")
+    visitor.write("#codebook", "book.csv\n")
+    visitor.at("schema")
+
+
+def declare_the_columns(visitor: Visitor) -> None:
+    assert visitor.page.input_value("#target-classes") == "no | yes"
+    assert visitor.page.input_value("#c1-lower") == "18"
+    assert not visitor.page.is_visible("#c1-categories")
+    assert visitor.page.input_value("#c3-missing") == "indicator"
+    visitor.write("#c1-lower", "300")
+    visitor.press()
+    visitor.wrong("c1-kind", "features.age")
+    assert visitor.page.input_value("#c1-lower") == "300", "what was typed is not lost"
+    visitor.write("#c1-lower", "18")
+    visitor.press()
+    visitor.at("plan")
+
+
+def plan(visitor: Visitor) -> None:
+    visitor.write("#epsilon", "much\t")
+    visitor.wrong("epsilon", "'much' is not a valid float")
+    visitor.write("#epsilon", "1\t")
+    visitor.page.keyboard.press("Shift+Tab")
+    visitor.write("#records", "500\t")
+    visitor.page.wait_for_selector("svg.quality")
+    visitor.reach("input[data-for=epsilon]")
+    visitor.page.keyboard.press("ArrowRight")
+    assert visitor.page.input_value("#epsilon") == "1.5"
+    visitor.page.wait_for_function(
+        "document.querySelector('#commands').textContent.includes('--epsilon 1.5') && "
+        "document.querySelector('#expected').ariaBusy === 'false'"
+    )
+    visitor.look()
+    visitor.press()
+    visitor.at("price")
+
+
+def pay(visitor: Visitor, folder: Path) -> None:
+    visitor.write("#ledger", "../x.ledger")
+    visitor.press()
+    visitor.wrong("ledger", "outside")
+    visitor.write("#ledger", "visits.ledger\t")
+    visitor.page.wait_for_function(
+        "document.querySelector('#commands').textContent.includes('ledger visits.ledger --create')"
+    )
+    assert not (folder / "visits.ledger").exists(), "it is shown before it is run"
+    visitor.press()
+    visitor.at("fit")
+    assert (folder / "visits.ledger").exists()
+
+
+def fit_in_two_tabs(context: BrowserContext, visitor: Visitor) -> Visitor:
+    """A double click in one tab, which is closed, and a click in another."""
+    other = Visitor(context.new_page())
+    other.page.goto(visitor.page.url)
+    shown = other.command
+    visitor.page.dblclick("button.main", no_wait_after=True)
+    visitor.page.wait_for_selector("#running, a.main")
+    other.page.click("button.main")
+    other.page.wait_for_selector("#running, a.main")
+    assert other.command == shown, "the same fit"
+    other.look()
+    visitor.page.close()
+    other.page.wait_for_selector("text=See the results")
+    other.look()
+    return other
+
+
+def no_other_page_starts_anything(context: BrowserContext, server: Server, target: str) -> None:
+    """A page of the same machine, which browsers take for the same site, posts a form."""
+
+    class Evil(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            form = f'<form method="post" action="{target.rsplit("/", 1)[0]}/again"></form>'
+            self.wfile.write(f"{form}<script>document.forms[0].submit()</script>".encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    evil = HTTPServer(("127.0.0.1", 0), Evil)
+    threading.Thread(target=partial(evil.serve_forever, 0.05), daemon=True).start()
+    before = sorted((server.folder / "sparsedp-ui").iterdir())
+    page = context.new_page()
+    page.goto(f"http://127.0.0.1:{evil.server_port}/evil")
+    page.wait_for_selector("text=this did not come from the page itself")
+    evil.shutdown()
+    page.close()
+    assert sorted((server.folder / "sparsedp-ui").iterdir()) == before
+
+
+def see_the_results(visitor: Visitor, folder: Path) -> None:
+    visitor.press("a.main")
+    visitor.at("result")
+    assert "PRIVATE as stated" in visitor.page.inner_text(".badge")
+    assert "differential privacy for persons" in visitor.page.inner_text(".statement")
+    assert "AUC" in visitor.page.inner_text("table.scores")
+    report = visitor.page.frame_locator("iframe")
+    assert "Model of sick" in report.locator("h1").inner_text()
+    visitor.choose("#to", "S")
+    visitor.press("form.previewed button.main")
+    visitor.page.wait_for_selector("text=model.sql")
+    visitor.look()
+    assert "sick" in next((folder / "sparsedp-ui").glob("*/model.sql")).read_text()
+    history = Ledger(path=folder / "visits.ledger").history()
+    assert [(line.epsilon, line.pending) for line in history] == [(1.5, False)]

@@ -1,0 +1,122 @@
+"""A fit is charged once, whatever is clicked twice, in any tab, before and after a restart."""
+
+import html
+import json
+import re
+import shlex
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from sparsedp import Ledger
+from sparsedp.release import PublishedModel
+from sparsedp.ui import fitting
+from sparsedp.ui.answers import Answers
+from sparsedp.ui.journey import Journey
+from sparsedp.ui.places import Places
+from tests.ui.pages import Server, charge_to, check_discreet, ready, state, tree, write_table
+
+
+def test_clicks_tabs_and_restarts_are_charged_once(tmp_path):
+    write_table(tmp_path)
+    with Server(tmp_path) as server:
+        server.enter()
+        name = ready(server, ledger_epsilon="0.5")
+        csrf = server.form(f"{name}/fit")
+        assert server.post(f"{name}/fit", csrf, attempt="2")[0] == 303
+        assert state(server, name) == "none", "the first attempt comes first"
+        server.post(f"{name}/fit", csrf, attempt="1")
+        assert state(server, name) == "refused"
+        text = server.get(f"{name}/fit")[1]
+        assert "the ledger has epsilon=0.5" in text
+        assert "Nothing was charged" in text
+        assert charge_to(server, name, csrf, "b.ledger", "3") == f"{name}/fit"
+        shown = html.unescape(re.findall(r"<code>(.*?)</code>", server.get(f"{name}/fit")[1])[0])
+
+        def click(_: int) -> int:
+            return server.post(f"{name}/fit", csrf, attempt="2")[0]
+
+        with ThreadPoolExecutor(8) as pool:
+            assert set(pool.map(click, range(16))) == {303}
+        assert server.post(f"{name}/fit", csrf, attempt="3")[0] == 303, "it runs: nothing happens"
+        assert json.loads(server.get(f"{name}/fit/state")[1])["kind"] == "running"
+        assert server.post(f"{name}/plan", csrf, epsilon="2", delta="1e-6")[0] == 409
+        assert server.post(f"{name}/again", csrf)[0] == 303
+        server.process.kill()
+    with Server(tmp_path) as server:
+        server.enter()
+        csrf = server.form()
+        server.post(f"{name}/fit", csrf, attempt="2")
+        server.post(f"{name}/fit", csrf, attempt="3")
+        assert state(server, name) == "done", "it outlived the server"
+        for attempt in "123":
+            for more in ({}, {"resume": "1"}):
+                assert server.post(f"{name}/fit", csrf, attempt=attempt, **more)[0] == 303
+        assert server.post(f"{name}/unit", csrf, unit="row", target="sick")[0] == 409
+        check_result(server, name, shown)
+
+
+def check_result(server: Server, name: str, shown: str) -> None:
+    folder = server.folder / "sparsedp-ui" / name
+    assert len(Ledger(path=server.folder / "b.ledger").history()) == 1
+    assert Ledger(path=server.folder / "a.ledger").history() == []
+    assert sorted(path.name for path in folder.glob("fit-*")) == ["fit-1", "fit-2"]
+    ran = json.loads((folder / "fit-2" / "fit.json").read_text())
+    assert shlex.join(["sparsedp", *ran["command"]]) == shown, "what was shown is what ran"
+    assert PublishedModel.load(folder / "model").privacy["unit"] == "person"
+    before = tree(server.folder)
+    pages = ("", *(f"{name}/{step}" for step in ("file", "unit", "schema", "plan", "price", "fit")))
+    for page in (*pages, f"{name}/result", f"{name}/report", f"{name}/fit/state"):
+        assert server.get(page)[0] == 200
+    for page in ("begin", f"{name}/again"):
+        assert server.get(page)[0] in (404, 405)
+    assert tree(server.folder) == before, "a GET changes nothing"
+    for text in (*server.pages, *map(bytes.decode, tree(folder).values())):
+        check_discreet(text)
+
+
+@pytest.fixture
+def journey(tmp_path) -> Journey:
+    (tmp_path / "t.csv").write_text("a,b\n")
+    return Journey.begun(Places.at(tmp_path), Answers(data="t.csv", reached="fit"))
+
+
+def left(journey: Journey, **files: object) -> None:
+    """An attempt whose process has ended."""
+    folder = journey.folder / "fit-1"
+    folder.mkdir()
+    (folder / "lock").touch()
+    content = {"resuming": False, "commands": {}, "root": ""}
+    for name, text in ({"commands": content} | files).items():
+        (folder / f"{name}.json").write_text(json.dumps(text))
+
+
+@pytest.mark.parametrize("code", [None, 1, -9, 130])
+def test_what_may_have_been_charged_is_not_run_again(journey, code):
+    """Without a word of how it ended, or with any but a refusal."""
+    ran = {"command": [], "code": code, "output": {}, "error": ""}
+    left(journey, **({} if code is None else {"fit": ran}))
+    assert fitting.standing(journey).kind == "failed"
+    fitting.start(journey, 2)
+    assert [path.name for path in journey.folder.glob("*fit-*")] == ["fit-1"]
+
+
+def test_a_model_that_is_paid_for_is_not_run_again(journey):
+    left(journey, fit={"command": [], "code": 0, "output": {}, "error": ""})
+    assert fitting.standing(journey).kind == "done"
+    fitting.start(journey, 2)
+    fitting.resume(journey, 2)
+    assert [path.name for path in journey.folder.glob("*fit-*")] == ["fit-1"]
+
+
+def test_damaged_journeys_are_refused(journey):
+    for text in (
+        "",
+        "[]",
+        '{"data": 3}',
+        '{"data": "t.csv", "reached": "moon"}',
+        '{"epsilon": ""}',
+    ):
+        (journey.folder / "journey.json").write_text(text)
+        with pytest.raises(Exception, match="no journey that this version can read"):
+            assert journey.said

@@ -82,6 +82,24 @@ each("input[type=range]", (range) => {
   field.addEventListener("input", show);
 });
 
+// Errors stand beside their fields, as in the page that the server sent; what was typed stays.
+const mark = (form, fresh) => {
+  each(".error", (old) => old.remove(), form);
+  each("input[name]", (field) => {
+    const other = fresh && fresh.querySelector(`[id="${field.id}"]`);
+    if (!field.id || !other) return;
+    for (const name of ["aria-invalid", "aria-describedby"]) {
+      if (other.hasAttribute(name)) field.setAttribute(name, other.getAttribute(name));
+      else field.removeAttribute(name);
+    }
+    const error = fresh.querySelector(`[id="${field.id}-error"]`);
+    if (!error) return;
+    error.setAttribute("role", "alert");
+    form.querySelector(`label[for="${field.id}"]`).after(error);
+    field.closest("details")?.setAttribute("open", "");
+  }, form);
+};
+
 // The plan follows the form; one at a time, and the last one counts.
 each("form.planned", (form) => {
   let timer = null;
@@ -98,14 +116,7 @@ each("form.planned", (form) => {
       const fresh = page.getElementById(id);
       if (fresh) document.getElementById(id).replaceChildren(...fresh.childNodes);
     }
-    each(".error", (old) => old.remove(), form);
-    each("[aria-invalid]", (field) => field.removeAttribute("aria-invalid"), form);
-    each(".error", (error) => {
-      const field = document.getElementById(error.id.replace(/-error$/, ""));
-      field.before(error);
-      field.setAttribute("aria-invalid", "true");
-      field.closest("details")?.setAttribute("open", "");
-    }, page.querySelector("form.planned") || page);
+    mark(form, page.querySelector("form.planned"));
     expected.setAttribute("aria-busy", "false");
     running = false;
     if (again) { again = false; plan(); }

@@ -75,6 +75,5 @@ def _posted(before: Answers, form: Mapping[str, str], where: Places) -> Answers:
 
 
 def _page(context: Context, said: Answers, problem: Problem | None) -> Response:
-    commands = context.journey.commands(said)
-    done = [commands.draft()] if said.unit else []
-    return replace(context, said=said).page("unit", done, problem)
+    command = context.journey.commands(said).draft()
+    return replace(context, said=said).page("unit", [command], problem)

@@ -179,6 +179,20 @@ def test_an_interrupted_fit_is_finished_at_no_charge(folder):
     assert "no model is waiting" in nothing.stderr
 
 
+@pytest.mark.parametrize("error", [MemoryError, ValueError, OSError])
+def test_what_fails_after_the_charge_is_not_called_refused(folder, monkeypatch, error):
+    """Exit code 2 means that nothing was charged, to people and to programs."""
+
+    def fail(*_: object) -> None:
+        raise error("4711")
+
+    monkeypatch.setattr("sparsedp.fit.fit.private_solution", fail)
+    failed = run("-o", "m", code=1)
+    assert "The budget was charged and there is no model" in failed.stderr
+    assert "4711" not in failed.stderr
+    assert charges() == 1
+
+
 def test_resuming_replaces_only_what_the_fit_was_told_to(folder):
     interrupted(folder)
     Path("m").mkdir()

@@ -101,6 +101,15 @@ def test_what_may_have_been_charged_is_not_run_again(journey, code):
     assert [path.name for path in journey.folder.glob("*fit-*")] == ["fit-1"]
 
 
+@pytest.mark.parametrize("name", ["model", "model.unfinished"])
+def test_a_refusal_that_left_a_model_is_none(journey, name):
+    """As where a full disk takes the model, and nothing that is printed any more."""
+    left(journey, fit={"command": [], "code": 2, "output": {}, "error": "x"})
+    assert fitting.standing(journey).kind == "refused"
+    (journey.folder / name).mkdir()
+    assert fitting.standing(journey).kind == "failed"
+
+
 def test_a_model_that_is_paid_for_is_not_run_again(journey):
     left(journey, fit={"command": [], "code": 0, "output": {}, "error": ""})
     assert fitting.standing(journey).kind == "done"

@@ -77,7 +77,7 @@ def standing(journey: Journey) -> Standing:
         kind = "running"
     elif fit is not None and fit.is_well:
         kind = "done"
-    elif fit is not None and fit.code == 2 and not resuming:
+    elif fit is not None and fit.code == 2 and not resuming and not _has_model(journey):
         kind = "refused"
     return Standing(kind, number, resuming, _progress(folder), **found)
 
@@ -131,6 +131,11 @@ def _begin(folder: Path, lock: int) -> None:
             start_new_session=True,
         )
     threading.Thread(target=runner.wait, daemon=True).start()
+
+
+def _has_model(journey: Journey) -> bool:
+    """Whether a fit has left anything: what can be printed no more may still be paid for."""
+    return any((journey.folder / name).exists() for name in ("model", "model.unfinished"))
 
 
 def _progress(folder: Path) -> tuple[int, int] | None:

@@ -40,7 +40,7 @@ def accounted(output: Output, ledger: "Ledger | None") -> Iterator[None]:
             raise Stopped(f"Stopped. {sentence}") from None
         if isinstance(error, click.ClickException) or sentence == NOTHING:
             raise
-        if isinstance(error, OSError | ValueError):
+        if isinstance(error, OSError | ValueError | MemoryError):  # 2 would say: not charged
             raise Unfinished(f"{' '.join(str(error).split())}. {sentence}") from error
         click.echo(sentence, err=True)
         raise

@@ -208,7 +208,7 @@ def no_other_page_starts_anything(context: BrowserContext, server: Server, targe
             form = f'<form method="post" action="{target.rsplit("/", 1)[0]}/again"></form>'
             self.wfile.write(f"{form}<script>document.forms[0].submit()</script>".encode())
 
-        def log_message(self, *_: object) -> None:
+        def log_message(self, format: str, *args: object) -> None:
             pass
 
     evil = HTTPServer(("127.0.0.1", 0), Evil)

@@ -185,16 +185,17 @@ def picture(
     source: str,
     name: str,
 ) -> None:
-    """Values over those of IGHT without noise: a row per set, a panel per method."""
+    """Errors over those of IGHT without noise: a row per set, a panel per method."""
     sets = list(dict.fromkeys(row["set"] for row in rows))
     figure, grid = axes(len(methods.COMPARED), len(sets), width=3.3, height=2.9)
     for line, panel in zip(grid, sets, strict=True):
         mine = [row for row in rows if row["set"] == panel]
         for ax, method in zip(line, methods.COMPARED, strict=True):
             _panel(ax, mine, method, settings, value, source)
-            ax.sharey(line[0])
-        line[0].set_ylabel(f"{mine[0]['source']}:\n{MEASURES[value]} over IGHT's, no noise")
-        line[0].set_ylim(bottom=0)
+        top = max(ax.get_ylim()[1] for ax in line)
+        for ax in line:
+            ax.set_ylim(0, top)
+        line[0].set_ylabel(f"{mine[0]['source']}:\nrelative {MEASURES[value]}")
     for ax in grid[-1]:
         ax.set_xlabel("epsilon")
     handles, labels = grid[0, 0].get_legend_handles_labels()

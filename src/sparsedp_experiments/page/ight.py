@@ -51,14 +51,15 @@ class Ight:
         header = ["", *(f"{panel.replace('-', ', ')}: ε = {e}" for panel, e in columns)]
         return markdown(header, lines)
 
-    def best_everywhere(self) -> bool:
-        """Whether Pursuit has the lowest error in every panel at every epsilon."""
-        return all(
-            self.error(panel, "Pursuit", "sound", e)
-            < min(self.error(panel, method, kind, e) for method, kind in LINES)
-            for panel in self.panels()
-            for e in self.epsilons()
-        )
+    def beaten(self) -> list[str]:
+        """Where another private method has a lower error than Pursuit, and which."""
+        found = []
+        for panel in self.panels():
+            for e in self.epsilons():
+                best = min(LINES, key=lambda line: self.error(panel, *line, e))
+                if self.error(panel, *best, e) < self.error(panel, "Pursuit", "sound", e):
+                    found.append(f"{panel} at {e} (*{methods.named(*best)}*)")
+        return found
 
     def sources(self) -> dict[tuple[str, str], str]:
         """What was read for each set of Tables 2 and 3."""

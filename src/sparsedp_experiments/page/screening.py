@@ -72,6 +72,12 @@ class Screening:
         rows = self.results.where(GAPS, set=task, steps=steps)
         return float(np.mean([figure2.numbers(row["gaps"])[-1] for row in rows]))
 
+    def nothing_screened(self) -> bool:
+        """Whether all weights stay in Experiment A, with published and with proven noise."""
+        rows = self.results.rows["screening/experiment-a"]
+        private = [row for row in rows if row["calibration"] != "sound"]
+        return all(row["true_kept"] == 1 and row["false_kept"] == 1 for row in private)
+
     def half(self, letter: str, schedule: str, kind: str, task: str) -> str:
         """Experiments A and B."""
         key = f"screening/experiment-{letter}"

@@ -36,7 +36,7 @@ TITLES = {
     "proven": "the same, proven noise",
     "sound": "improved variants",
 }
-TICKS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+TICKS = (0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 METHOD_COLORS = {
     "sparsifier": "#d55e00",
     "two_stage": "#0072b2",

@@ -7,7 +7,7 @@
 # make interrupts   how long Ctrl-C takes, at random times in fits and plans, in ten minutes
 # make fuzz   20,000 damaged files through the command line (FILES=N for others), and the kernel's fuzzer, in half an hour
 # make errata   every entry of docs/errata.md: convicted again, and compared with what the page shows, in half a minute
-# make docs   every page and note as one site in build/docs/site; a link that leads nowhere is an error
+# make docs   every page, note, example and docstring as one site in build/docs/site; warnings, and links that lead nowhere, are errors; in two minutes
 # make reproduction-page [RESULTS=DIR]   docs/reproduction.md from docs/reproduction/results.tar.xz, or from the results of a full run
 # make utility DATA=DIR   benchmarks/utility.md from the data sets in DIR, in about ten minutes
 # make rivals DATA=DIR   benchmarks/rivals.md: other private models at equal budgets, in a day (RUNS=1 for a first look in half an hour)
@@ -81,11 +81,12 @@ fuzz-files: install
 	$(BIN)/python -m tests.fuzz.files --files $(FILES)
 
 errata: install
-	$(BIN)/python docs/site/errata.py --check
+	$(BIN)/python docs/sphinx/errata.py --check
 
+SITE := sphinx myst-parser furo sphinx-gallery sphinx-copybutton
 docs: install
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt mkdocs
-	$(BIN)/python docs/site/build.py
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt $(SITE)
+	$(BIN)/python docs/sphinx/build.py --clean
 
 reproduction-page: install
 	$(BIN)/python -m sparsedp_experiments.page.write $(if $(RESULTS),--results "$(RESULTS)")

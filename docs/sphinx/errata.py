@@ -1,4 +1,4 @@
-"""What commands print, on docs/errata.md: ``python docs/site/errata.py`` writes it anew.
+"""What commands print, on docs/errata.md: ``python docs/sphinx/errata.py`` writes it anew.
 
 With ``--check`` nothing is written: names of entries that differ are printed, exit code 1.
 """

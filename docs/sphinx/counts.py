@@ -1,4 +1,4 @@
-"""The figures of docs/architecture.md: ``python docs/site/counts.py``.
+"""The figures of docs/architecture.md: ``python docs/sphinx/counts.py``.
 
 Counts the tree (files, lines, functions, Any) and what one fit passes: functions, modules, depth.
 """

@@ -343,7 +343,7 @@ REFUSALS = {
             "n_steps=many",
             *PRIVACY,
         ),
-        "takes int",
+        "whole number of at least 1",
     ),
     "half a setting": (
         (

@@ -70,7 +70,7 @@ def toy(tmp_path, text="seed = 1\n[trials]\nrepetitions = 3\n[settings]\nshift =
         "TITLE = 'a toy'\n"
         "COLUMNS = ('value',)\n"
         "def trials(settings):\n"
-        "    return [{'set': s, 'repetition': r} for s in ('splice', 'absent')\n"
+        "    return [{'set': s, 'repetition': r, 'epsilon': 1.0} for s in ('splice', 'absent')\n"
         "            for r in range(settings['repetitions'])]\n"
         "def run(trial, settings, data, seed):\n"
         "    data.load(trial['set'])\n"
@@ -191,6 +191,7 @@ def test_stored_rows_are_run_again_and_compared_to_the_last_bit(folder, tmp_path
     rng = np.random.default_rng(0)
     found = check.check(experiment, run, 1.0, rng)
     assert (found.n_rows, found.n_again, found.different) == (3, 3, ())
+    assert found.n_lacking == 3  # of the set that is not there
     assert found.codes == {origin.code_version()}
     assert check.check(experiment, run, 0.1, rng).n_again == 1
     # The last bit of one value: that row is named, with the column.
@@ -199,7 +200,7 @@ def test_stored_rows_are_run_again_and_compared_to_the_last_bit(folder, tmp_path
     nearly = repr(float(np.nextafter(value, 2)))
     path.write_text(path.read_text().replace(rows[1]["value"], nearly))
     found = check.check(experiment, run, 1.0, rng)
-    assert found.different == ("set=splice repetition=1: value",)
+    assert found.different == ("set=splice repetition=1 epsilon=1.0: value",)
     # Times may differ.
     path.write_text(path.read_text().replace(nearly, rows[1]["value"]))
     text = path.read_text()

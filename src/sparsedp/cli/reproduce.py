@@ -128,6 +128,8 @@ def _check(chosen: Sequence[Any], run: Any, share: float, other_code: bool) -> i
         n_again, n_different = n_again + found.n_again, n_different + len(found.different)
         codes, missing = codes | found.codes, missing | set(found.missing)
         word = f"{len(found.different)} different" if found.different else "equal"
+        if found.n_lacking:
+            word += f"; {found.n_lacking} trials are not in the results"
         took = time.monotonic() - before
         click.echo(
             f"{experiment.key}: {found.n_again} of {found.n_rows} rows, {word} ({took:.0f} s)"

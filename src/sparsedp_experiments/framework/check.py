@@ -22,9 +22,10 @@ STORED = ROOT.parents[1] / "docs" / "reproduction" / "results.tar.xz"
 
 @dataclass(frozen=True)
 class Checked:
-    """What came of the rows of one experiment."""
+    """What came of the rows of one experiment; those that a run has not finished are lacking."""
 
     n_rows: int
+    n_lacking: int
     n_again: int
     different: tuple[str, ...]
     missing: tuple[str, ...]
@@ -51,10 +52,13 @@ def check(experiment: Experiment, run: runner.Run, share: float, rng: Any) -> Ch
     settings, module = experiment.settings(run.size), experiment.module()
     wanted = module.trials(settings.merged)
     if not wanted:
-        return Checked(0, 0, (), (), frozenset())
+        return Checked(0, 0, 0, (), (), frozenset())
     keys = list(dict.fromkeys(name for trial in wanted for name in trial))
-    rows = Store(run.folder(experiment) / "trials.csv", settings.digest).texts()
-    stored = {identity({k: row[k] for k in keys if row.get(k, "") != ""}): row for row in rows}
+    store = Store(run.folder(experiment) / "trials.csv", settings.digest)
+    stored = {
+        identity({name: row[name] for name in keys if name in row}): text
+        for row, text in zip(store.rows(), store.texts(), strict=True)
+    }
     known = [trial for trial in wanted if identity(trial) in stored]
     if not known:
         raise ValueError(f"{experiment.key}: no stored row has the settings of this version")
@@ -71,7 +75,8 @@ def check(experiment: Experiment, run: runner.Run, share: float, rng: Any) -> Ch
         if wrong:
             different.append(f"{named(outcome.trial)}: {', '.join(wrong)}")
     codes = frozenset(stored[identity(known[i])]["code"] for i in places)
-    return Checked(len(known), count, tuple(different), tuple(sorted(missing)), codes)
+    lacking = len(wanted) - len(known)
+    return Checked(len(known), lacking, count, tuple(different), tuple(sorted(missing)), codes)
 
 
 def written(value: Any) -> str:

@@ -29,7 +29,7 @@ class Store:
         return [_typed(row) for row in self.texts()]
 
     def texts(self) -> list[dict[str, str]]:
-        """The same rows as they stand in the file."""
+        """The same rows, in the same order, as they stand in the file."""
         return [row for row in self._all() if row["settings"] == self.digest]
 
     def open(self, columns: list[str]) -> None:

@@ -63,7 +63,11 @@ class Server:
         self.addresses: queue.Queue[str] = queue.Queue()
         self.reader = threading.Thread(target=self._read)
         self.reader.start()
-        self.address = self.told()
+        try:
+            self.address = self.told()
+        except queue.Empty:
+            self.process.kill()
+            raise
         return self
 
     def _read(self) -> None:

@@ -10,7 +10,10 @@ from sparsedp.cli.options import anywhere, existing, limit_option
 @click.command("export")
 @click.argument("model", type=existing)
 @click.option(
-    "--to", type=click.Choice(["python", "js", "sql", "onnx"]), required=True, help="What to write."
+    "--to",
+    type=click.Choice(["python", "js", "sql", "onnx", "card"]),
+    required=True,
+    help="What to write.",
 )
 @click.option(
     "--dialect",
@@ -31,10 +34,11 @@ def command(
     A Python or JavaScript module has one function, predict, of one record; SQL is a query over a
     table, ONNX a graph over columns. They take numbers as numbers, categories as text and dates as
     dates (or 2020-12-31), and do with them what the model's schema says: limits, missing values,
-    categories, shapes.
+    categories, shapes. A card is a README.md about the model for Hugging Face or MLflow.
     """
     from sparsedp.release import PublishedModel
     from sparsedp.release.export.export import export, export_bytes
+    from sparsedp.release.verify import verify
 
     if to == "onnx":
         if output is None:
@@ -42,9 +46,15 @@ def command(
         output.write_bytes(export_bytes(PublishedModel.load(model)))
         click.echo(f"Wrote {output}")
         return
-    text = export(PublishedModel.load(model), to, dialect=dialect, table=table, keep=keep)
+    # A card repeats what the file says about itself, so the file is verified first.
+    found = verify(model) if to == "card" else None
+    verdict = None if found is None else found.verdict
+    text = export(
+        PublishedModel.load(model), to, dialect=dialect, table=table, keep=keep, verdict=verdict
+    )
     if output is None:
         click.echo(text, nl=False)
-        return
-    output.write_text(text, encoding="utf-8")
-    click.echo(f"Wrote {output}")
+    else:
+        output.write_text(text, encoding="utf-8")
+        click.echo(f"Wrote {output}")
+    click.get_current_context().exit(1 if found is not None and found.problems else 0)

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 from sparsedp import __version__
+from sparsedp.privacy.verdict import Verdict
 from sparsedp.release.export import javascript, python, sql
 from sparsedp.release.export.program import program_of
 from sparsedp.release.model import PublishedModel
 
-FORMS = ("python", "js", "sql")
+FORMS = ("python", "js", "sql", "card")
 
 
 def export(
@@ -17,20 +18,24 @@ def export(
     dialect: str = "postgresql",
     table: str = "records",
     keep: Sequence[str] = (),
+    verdict: Verdict | None = None,
 ) -> str:
     """A model as text that another engine runs.
 
     Parameters
     ----------
     model : PublishedModel
-    to : {"python", "js", "sql"}
-        A Python module or a JavaScript module with a function ``predict``, or a query.
+    to : {"python", "js", "sql", "card"}
+        A Python module or a JavaScript module with a function ``predict``, a query, or a model card
+        in Markdown.
     dialect : {"postgresql", "sqlite", "duckdb", "bigquery"}
         Of SQL.
     table : str
         That the query reads.
     keep : sequence of str
         Columns that the query shows beside the predictions.
+    verdict : Verdict, optional
+        For the card: what ``verify`` found about the file; by default the record is counted anew.
 
     Returns
     -------
@@ -43,6 +48,10 @@ def export(
     """
     if to not in FORMS:
         raise ValueError(f"models are exported to {', '.join(FORMS)}, not to {to!r:.40}")
+    if to == "card":
+        from sparsedp.release.export import card  # it loads the templates of the report
+
+        return card.write(model, verdict)
     program, title = program_of(model), _title(model)
     if to == "python":
         return python.write(program, title)

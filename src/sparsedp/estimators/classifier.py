@@ -168,6 +168,19 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
     *Privacy.* Everything on a fitted estimator is part of the release and covered by the
     guarantee, provided that bounds, classes and settings were chosen without looking at the
     records.
+
+    Examples
+    --------
+    >>> from sparsedp import SparseLogisticRegression
+    >>> from sparsedp.data.synthetic import wang_zhang
+    >>> made = wang_zhang(5_000, 20, seed=0)
+    >>> model = SparseLogisticRegression(
+    ...     epsilon=1.0, delta=1e-6, bounds=(-1, 1), classes=[0, 1], n_nonzero=5, random_state=0
+    ... ).fit(made.X, made.y)
+    >>> int((model.coef_ != 0).sum())
+    5
+    >>> model.privacy_.private  # a seed was given
+    False
     """
 
     def __init__(

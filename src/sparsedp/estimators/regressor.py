@@ -155,6 +155,22 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
     -----
     *Privacy.* Everything on a fitted estimator is part of the release and covered by the
     guarantee, provided that bounds and settings were chosen without looking at the records.
+
+    Examples
+    --------
+    >>> from sparsedp import SparseLinearRegression
+    >>> from sparsedp.data.synthetic import sparse_glm
+    >>> made = sparse_glm(5_000, 20, 3, "linear", seed=0)
+    >>> model = SparseLinearRegression(
+    ...     epsilon=1.0,
+    ...     delta=1e-6,
+    ...     bounds=(-1, 1),
+    ...     target_bounds=made.target_bounds,
+    ...     n_nonzero=3,
+    ...     random_state=0,
+    ... ).fit(made.X, made.y)
+    >>> (model.coef_ != 0).tolist() == (made.weights != 0).tolist()
+    True
     """
 
     def __init__(

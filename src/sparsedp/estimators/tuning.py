@@ -65,6 +65,18 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
     then the best of a random number of trials has a Renyi divergence that grows only slowly with
     the mean number. Training and scoring use different records, so a trial costs the larger of the
     two. fit/search/search.md has the details.
+
+    Examples
+    --------
+    >>> from sparsedp import PrivateSearchCV, SparseLogisticRegression
+    >>> search = PrivateSearchCV(
+    ...     SparseLogisticRegression(bounds=(-1, 1), classes=[0, 1]),
+    ...     {"n_nonzero": [5, 20]},
+    ...     epsilon=2.0,
+    ...     delta=1e-6,
+    ... )
+    >>> search.price()["epsilon"]  # known before any record is seen
+    2.0
     """
 
     def __init__(

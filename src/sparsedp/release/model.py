@@ -81,6 +81,19 @@ class PublishedModel:
     -------
     Every field is a release or public, so the file may be published under the guarantee in
     ``privacy``. Predictions for other records reveal nothing more about the records of the fit.
+
+    Examples
+    --------
+    >>> from sparsedp import SparseLogisticRegression
+    >>> from sparsedp.data.synthetic import wang_zhang
+    >>> from sparsedp.release import PublishedModel
+    >>> made = wang_zhang(2_000, 10, seed=0)
+    >>> model = SparseLogisticRegression(
+    ...     epsilon=1.0, delta=1e-6, bounds=(-1, 1), classes=[0, 1], random_state=0
+    ... ).fit(made.X, made.y)
+    >>> published = PublishedModel.from_estimator(model, target_name="sick")
+    >>> bool((published.predict(made.X) == model.predict(made.X)).all())
+    True
     """
 
     task: str

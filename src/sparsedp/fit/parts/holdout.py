@@ -31,6 +31,12 @@ class Holdout:
     Everybody is in one part, with all rows, so model and scores together cost what the model alone
     would. With a key that is so for any number of fits: two ledgers of (epsilon, delta), one for
     each side, are (epsilon, delta) together (privacy/events/parallel.md).
+
+    Examples
+    --------
+    >>> from sparsedp import Holdout
+    >>> Holdout(share=0.2).share
+    0.2
     """
 
     share: float

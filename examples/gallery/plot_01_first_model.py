@@ -2,7 +2,7 @@
 A private model beside one without privacy
 ==========================================
 
-Twelve of sixty features matter. Both models see the same 8,000 records; one of them may be
+Twelve of sixty features matter. Both models see the same 6,000 records; one of them may be
 published.
 """
 

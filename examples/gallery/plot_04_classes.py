@@ -31,4 +31,5 @@ for ax, table, title in ((axes[0], centered, "truth"), (axes[1], model.coef_[ord
     ax.set_yticks(range(3), wards)
     ax.set_title(title, loc="left")
 axes[1].set_xlabel("feature")
+axes[1].set_xticks(range(0, 20, 2))
 bar = fig.colorbar(image, ax=axes, label="coefficient")

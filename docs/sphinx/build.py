@@ -20,7 +20,7 @@ PAGES = BUILD / "pages"
 SHOWN = (".md", ".png", ".svg", ".xz")
 FOLDERS = ("benchmarks", "docs", "src")
 SINGLE = ("CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "README.md", "SECURITY.md")
-EXAMPLE = re.compile(r"\]\((?:\.\./)*examples/gallery/(plot_\w+)\.py\)")
+EXAMPLE = re.compile(r"\]\((?:\.\./)*examples/gallery/(?:(plot_\w+)\.py)?\)")
 ELSEWHERE = re.compile(r"\]\((https?:[^)\s]*)\)")
 WELL_FORMED = re.compile(r"https://[a-z0-9-]+(\.[a-z0-9-]+)+(/[^\s]*)?")
 
@@ -53,7 +53,7 @@ def on_site(path: Path) -> str:
     for address in ELSEWHERE.findall(text):
         if not WELL_FORMED.fullmatch(address):
             raise ValueError(f"{path.relative_to(ROOT)}: malformed link {address}")
-    return EXAMPLE.sub(r"](/gallery/\1.rst)", text)
+    return EXAMPLE.sub(lambda found: f"](/gallery/{found[1] or 'index'}.rst)", text)
 
 
 def _write(path: Path, text: str) -> None:

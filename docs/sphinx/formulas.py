@@ -21,14 +21,14 @@ WORDS = {"sqrt": "√", "sum": "∑"}
 
 _LETTER = r"(?:" + "|".join(GREEK) + r"|[A-Za-zα-ωΑ-Ω])"
 _BASE = rf"(?:(?<![\w'’.]){_LETTER}\d?'?|(?<![\w.])(?:sum|log|max|min|\d+(?:\.\d+)?)|[)\]|}}])"
-_DOWN = r"_(?:\{[^{}]*\}|[A-Za-z0-9]{1,3}(?![A-Za-z0-9_(]))"
+_DOWN = r"_(?:\{[^{}]*\}|[A-Za-z0-9]{1,3}(?![A-Za-z0-9_]))"
 _UP = r"\^(?:\{[^{}]*\}|\([^()]*\)|-?[A-Za-z0-9]+(?:/\d+)?|[*+])"
 _SIGN = "|".join(re.escape(sign) for sign in SIGNS)
 FORMULA = re.compile(
     rf"(?P<base>{_BASE})(?P<marks>(?:{_DOWN}|{_UP})+)"
     rf"|(?<![\w'’.])(?P<greek>{'|'.join(GREEK)})(?P<index>\d?)(?![\w])"
     rf"|(?P<root>\bsqrt)(?=\()|(?P<sign>{_SIGN})"
-    r"|(?<![\w'’.\-/])(?P<letter>[b-zB-HJ-Z])(?![\w'’/\-]|\.\w)"
+    r"|(?<![\w'’./])(?<!\w-)(?P<letter>[b-zB-HJ-Z])(?![\w'’/\-]|\.\w)"
 )
 MARK = re.compile(rf"{_DOWN}|{_UP}")
 

@@ -227,7 +227,7 @@ def _fit(folder: "Output", given: Given, *, force: bool, shown: bool) -> "Publis
                 planned=planned,
             )
             keep(folder, model, ledger)
-        place(folder, model, force=force)
+        place(folder, model, ledger, force=force)
     return model
 
 

@@ -45,6 +45,7 @@ def command(
     opened = None if ledger is None else Ledger(path=ledger)
     signature = sign(model, key, signer=name, ledger=opened, password=_password)
     click.echo(f"Signed by {signature.signer}: wrote {signature_path(model)}")
+    click.echo("`sparsedp report` writes the page anew, with the signature.")
 
 
 def _password() -> str:

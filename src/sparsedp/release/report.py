@@ -10,6 +10,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from sparsedp.privacy.verdict import Verdict, labels_from_data
+from sparsedp.release.approval import Charged, Signed
 from sparsedp.release.card import Card
 from sparsedp.release.declared import declared
 from sparsedp.release.effects import effects_of
@@ -69,6 +70,9 @@ def write_report(
     path: str | Path,
     evaluation: Mapping[str, object] | None = None,
     verdict: Verdict | None = None,
+    *,
+    charged: Charged | None = None,
+    signed: Signed | None = None,
 ) -> Path:
     """Write the report of a model; return its path.
 
@@ -82,6 +86,10 @@ def write_report(
         ``metrics`` maps a metric to its value for each of the compared models.
     verdict : Verdict, optional
         Of the file, as ``verify`` found it; by default that of the record, counted anew.
+    charged : Charged, optional
+        The line of the ledger that paid for the model.
+    signed : Signed, optional
+        The signature beside the model file.
 
     Privacy
     -------
@@ -89,7 +97,8 @@ def write_report(
     `evaluation` are printed as they are and are not covered by the guarantee.
     """
     path = Path(path)
-    path.write_text(render_report(model, evaluation, verdict), encoding="utf-8")
+    page = render_report(model, evaluation, verdict, charged=charged, signed=signed)
+    path.write_text(page, encoding="utf-8")
     return path
 
 
@@ -97,6 +106,9 @@ def render_report(
     model: PublishedModel,
     evaluation: Mapping[str, object] | None = None,
     verdict: Verdict | None = None,
+    *,
+    charged: Charged | None = None,
+    signed: Signed | None = None,
 ) -> str:
     """The report as text; see :func:`write_report`."""
     environment = Environment(
@@ -126,6 +138,8 @@ def render_report(
         width=WIDTH,
         evaluation=None if evaluation is None else _checked(evaluation),
         scores=model.scores,
+        charged=charged,
+        signed=signed,
         pictures=() if model.scores is None else pictures_of(model.scores),
     )
 

@@ -48,6 +48,7 @@ def _show_registry(folder: Path, seed: int | None) -> None:
     held_out = ["--holdout", 0.2]
     budget = ["--ledger", ledger, "--ledger-epsilon", 3, "--ledger-delta", 1e-5]
     noise = [] if seed is None else ["--seed", seed]
+    who = ["--who", "Quality office"]
     quiet = ["--quiet", *noise]
 
     _say("A hospital wants to publish who comes back within thirty days. Its registry (made up):")
@@ -56,9 +57,9 @@ def _show_registry(folder: Path, seed: int | None) -> None:
     _say("1. What can be expected, before anything is spent? No record is read.")
     _run("plan", *declared, *expected, *held_out)
     _say("2. A model, and its score on a fifth of the patients, whom a secret coin held out.")
-    _run("fit", table, *declared, *held_out, *expected, *budget, *quiet, "-o", model)
+    _run("fit", table, *declared, *held_out, *expected, *budget, *who, *quiet, "-o", model)
     _say("3. Coefficients with intervals, for a paper: another fit, charged to the same ledger.")
-    _run("fit", table, *declared, "--intervals", "--ledger", ledger, *quiet, "-o", effects)
+    _run("fit", table, *declared, "--intervals", "--ledger", ledger, *who, *quiet, "-o", effects)
     _say("4. What was spent on these patients, of all that may ever be.")
     _run("ledger", ledger)
     _say("5. The officer signs the model and where the ledger stood; anybody can check it.")
@@ -66,6 +67,7 @@ def _show_registry(folder: Path, seed: int | None) -> None:
         officer = ["--name", "Data protection officer"]
         _run("sign", model, "--new-key", key, *officer, "--ledger", ledger)
         _run("verify", model, "--ledger", ledger, "--public-key", f"{key}.pub")
+        _run("report", model, "--ledger", ledger)
     else:
         click.echo("Nobody signs a model with repeatable noise: leave --seed out.")
     _say("6. The model as a query that scores patients in the warehouse.")

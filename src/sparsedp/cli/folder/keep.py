@@ -11,6 +11,7 @@ from sparsedp.cli.folder.output import Output
 from sparsedp.cli.folder.stopping import Unfinished
 from sparsedp.cli.folder.swap import write_whole
 from sparsedp.release import PublishedModel
+from sparsedp.release.approval import Charged
 from sparsedp.release.report import render_report
 
 if TYPE_CHECKING:
@@ -49,9 +50,19 @@ def settle(ledger: "Ledger | None", model: bytes) -> None:
         )
 
 
-def place(output: Output, model: PublishedModel, *, force: bool) -> None:
+def place(output: Output, model: PublishedModel, ledger: "Ledger | None", *, force: bool) -> None:
     """Write the report and put the folder in place."""
-    output.finish(render_report(model), force=force)
+    output.finish(render_report(model, charged=_charged(model, ledger)), force=force)
+
+
+def _charged(model: PublishedModel, ledger: "Ledger | None") -> Charged | None:
+    """What the ledger says; a page that does without is better than a model that is not placed."""
+    if ledger is None or model.privacy.get("ledger") is None:
+        return None
+    try:
+        return Charged.of(model, ledger)
+    except (ValueError, OSError):
+        return None
 
 
 def resume(output: Output, *, force: bool) -> PublishedModel:
@@ -62,12 +73,14 @@ def resume(output: Output, *, force: bool) -> PublishedModel:
     if note is None:
         return PublishedModel.load(output.folder)
     model = PublishedModel.load(output.new)
+    ledger = None
     if isinstance(note["ledger"], str):
         try:
-            settle(Ledger(path=note["ledger"]), output.model)
+            ledger = Ledger(path=note["ledger"])
+            settle(ledger, output.model)
         except LedgerError as error:  # a model that is paid for does not wait for its ledger
             click.secho(f"Warning: {error}", fg="red", err=True)
-    place(output, model, force=force or note["force"])
+    place(output, model, ledger, force=force or note["force"])
     return model
 
 

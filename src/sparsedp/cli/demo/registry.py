@@ -32,11 +32,13 @@ source = "the registry holds adults"
 
 [features.sex]
 categories = ["F", "M"]
+source = "code book of the registry"
 
 [features.bmi]
 lower = 10
 upper = 70
 missing = "indicator"            # not always measured: a 0/1 column says where
+source = "code book of the registry"
 
 [features.systolic]
 lower = 60
@@ -48,45 +50,54 @@ missing = "indicator"
 lower = 3
 upper = 16
 missing = "indicator"            # measured where diabetes is suspected
+source = "code book of the registry"
 
 [features.creatinine]
 lower = 0.2
 upper = 15
 transform = "log1p"
 missing = 1
+source = "code book of the registry"
 
 [features.smoker]
 kind = "yes_no"
 missing = "indicator"
+source = "code book of the registry"
 
 [features.diagnosis]
 categories = [{diagnoses}]
 reference = "other"              # the others are compared with it
+source = "code book of the registry"
 
 [features.admitted]
 kind = "date"
 parts = ["day_of_year"]
 lower = 2020-01-01
 upper = 2025-12-31
+source = "code book of the registry"
 
 [features.days]
 kind = "whole"
 lower = 0
 upper = 120
 transform = "log1p"
+source = "code book of the registry"
 
 [features.earlier_stays]
 kind = "whole"
 lower = 0
 upper = 20
+source = "code book of the registry"
 
 [features.drugs]
 kind = "whole"
 lower = 0
 upper = 40
+source = "code book of the registry"
 
 [features.weekend]
 kind = "yes_no"
+source = "code book of the registry"
 """
 
 

@@ -22,7 +22,7 @@ from sklearn.metrics import r2_score, roc_auc_score
 
 from sparsedp import Bounds, SparseLinearRegression, SparseLogisticRegression
 from sparsedp.losses import Huber
-from sparsedp.solvers import IGHT, Solver
+from sparsedp.solvers import IGHT, BestSubset, KendallSelection, Solver
 
 HERE = Path(__file__).parent
 TRIALS, PAGE = HERE / "sequels.csv", HERE / "sequels.md"
@@ -69,6 +69,13 @@ METHODS = {
     "rnm_screen": Method(named("rnm_screen")),
     "noisy_min": Method(named("noisy_min")),
     "huber_iht": Method(named("huber_iht"), "numbers", "huber"),
+    "ada_ssp": Method(named("ada_ssp")),
+    "boosted_ada_ssp": Method(named("boosted_ada_ssp")),
+    "best_subset": Method(named("best_subset"), "classes"),
+    "best_subset, 5": Method(lambda: BestSubset(n_keep=5), "numbers"),
+    "kendall": Method(named("kendall"), "classes"),
+    "kendall, target": Method(lambda: KendallSelection(redundancy=False), "classes"),
+    "kendall, 5": Method(lambda: KendallSelection(n_keep=5), "numbers"),
     "ight, peeling": Method(lambda: IGHT(n_steps=10, peeling=True), "numbers"),
 }
 

@@ -25,8 +25,9 @@ DP-EBM's columns, the learning rate of DP-SGD.
   the number of records to be public and never releases a base rate. Where a table has indicators
   of categories, there are lines of their own for DP-EBM on the categories themselves ("joined"):
   fewer columns mean less noise for it. Rare categories it pools by itself.
-- AdaSSP (Wang 2018) and BoostedAdaSSP (Tang et al. 2024, 100 rounds), written here: least
-  squares, for classes on -1 and 1 with probabilities clipped to [.002, .998]. Rows are features
+- AdaSSP (Wang 2018) and BoostedAdaSSP (Tang et al. 2024, 100 rounds), our solvers (up to commit
+  ed80eb1 the same releases in plain NumPy, which scored alike): least squares, for classes on -1
+  and 1 with probabilities clipped to [.002, .998]. Rows are features
   scaled by their bounds and a constant, divided by their own norm. Composition by Gaussian
   differential privacy, which is tighter than the papers'; predictions clipped to the bounds of
   the target.

@@ -11,11 +11,9 @@ import numpy as np
 from benchmarks.rivals.categories import blocks, joined
 from benchmarks.rivals.rows import unit_rows, unit_target
 from benchmarks.rivals.sgd import dp_sgd, noise_multiplier
-from benchmarks.rivals.ssp import ada_ssp
 from scipy import sparse
 from scipy.special import expit
 
-ROUNDS = 100  # of BoostedAdaSSP, as its authors have it
 WIDEST = 1000  # columns for methods that take the square of it
 
 
@@ -63,13 +61,21 @@ def ours(part, request, solver=None):
     return Predicted(model.decision_function(part.X_test), model.predict_proba(part.X_test)[:, 1])
 
 
-def sufficient_statistics(part, request, rounds):
-    """AdaSSP or BoostedAdaSSP; for classes the regression on -1 and 1."""
-    rng = np.random.default_rng(request.seed)
+def sufficient_statistics(part, request, solver):
+    """AdaSSP or BoostedAdaSSP of the library, on rows of norm 1; for classes on -1 and 1."""
+    from sparsedp import Bounds, SparseLinearRegression
+
     y, back = unit_target(part)
-    Z = unit_rows(part.table, part.X)
-    w = ada_ssp(Z, y, epsilon=request.epsilon, delta=part.delta, rng=rng, rounds=rounds)
-    score = unit_rows(part.table, part.X_test) @ w
+    model = SparseLinearRegression(
+        epsilon=request.epsilon,
+        delta=part.delta,
+        bounds=Bounds(-1.0, 1.0, row_norm=1.0),
+        target_bounds=(-1.0, 1.0),
+        fit_intercept=False,  # the rows have a constant
+        solver=solver,
+        random_state=request.seed,
+    ).fit(unit_rows(part.table, part.X), y)
+    score = unit_rows(part.table, part.X_test) @ model.coef_
     value = back(score)
     return Predicted(score, value if is_regression(part) else np.clip(value, 0.002, 0.998))
 
@@ -186,8 +192,8 @@ METHODS = {
     "dp_ebm_fast": partial(private_ebm, learning_rate=0.1),
     "dp_ebm_joined": partial(private_ebm, learning_rate=0.01, categories=True),
     "dp_ebm_joined_fast": partial(private_ebm, learning_rate=0.1, categories=True),
-    "adassp": partial(sufficient_statistics, rounds=1),
-    "boosted_adassp": partial(sufficient_statistics, rounds=ROUNDS),
+    "adassp": partial(sufficient_statistics, solver="ada_ssp"),
+    "boosted_adassp": partial(sufficient_statistics, solver="boosted_ada_ssp"),
     "dp_sgd": stochastic_gradient,
     "diffprivlib": diffprivlib,
     "ebm": exact_ebm,

@@ -4,13 +4,12 @@ import csv
 
 import numpy as np
 import pytest
-from benchmarks.rivals import metrics, sets, ssp
+from benchmarks.rivals import metrics, sets
 from benchmarks.rivals.categories import blocks, joined
 from benchmarks.rivals.page import page
 from benchmarks.rivals.results import cells, read
 from benchmarks.rivals.rows import unit_rows, unit_target
 from benchmarks.rivals.run import FIELDS
-from scipy.stats import norm
 
 
 def a_table(n=60, d=4, target_bounds=None):
@@ -21,15 +20,6 @@ def a_table(n=60, d=4, target_bounds=None):
     return sets.Table("made", X, y, lower, upper, target_bounds, None)
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1, 8])
-@pytest.mark.parametrize("rounds", [1, 100])
-def test_releases_of_ada_ssp_spend_the_budget_and_no_more(epsilon, rounds):
-    """Each of rounds + 2 releases has sensitivity 1, so their mu add up in squares."""
-    mu = np.sqrt(rounds + 2) / ssp.noise(epsilon, 1e-6, rounds)
-    delta = norm.cdf(mu / 2 - epsilon / mu) - np.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu)
-    assert 0.999e-6 < delta <= 1e-6
-
-
 def test_rows_and_targets_are_within_what_the_noise_is_made_for():
     made = a_table(target_bounds=(-0.5, 0.5))
     part = sets.split(made, 0)
@@ -38,47 +28,6 @@ def test_rows_and_targets_are_within_what_the_noise_is_made_for():
     assert np.abs(y).max() == 1  # beyond their bounds
     assert back(y) == pytest.approx(np.clip(part.y, -0.5, 0.5))
     assert np.abs(back(np.array([-9.0, 9]))).max() == 0.5
-
-
-def test_a_record_moves_no_release_of_ada_ssp_by_more_than_one():
-    """And the last two by one at some corner: less noise would not do."""
-    rng = np.random.default_rng(2)
-    moved = []
-    for trial in range(200):
-        Z = rng.normal(size=(trial % 7, 3))
-        Z /= np.linalg.norm(Z, axis=1, keepdims=True)
-        z = np.eye(3)[trial % 3] if trial % 2 else rng.normal(size=3)
-        z /= np.linalg.norm(z)
-        more = np.vstack([Z, z])
-        before, after = Z.T @ Z, more.T @ more
-        moved.append(
-            (
-                abs(np.linalg.eigvalsh(after)[0] - np.linalg.eigvalsh(before)[0]),
-                np.linalg.norm(np.triu(after - before)),
-                np.linalg.norm(z * np.clip(rng.normal() * 9, -1, 1)),
-            )
-        )
-    assert np.max(moved) <= 1 + 1e-12
-    assert np.max(moved, axis=0)[1:] == pytest.approx(1)
-
-
-def test_noise_of_the_gram_matrix_is_symmetric_and_as_large_as_declared():
-    """80,200 normal variables, seed 3: the interval is missed once in 5e6."""
-    gram = np.zeros((400, 400))
-    noisy = ssp.perturbed(gram, 2.5, np.random.default_rng(3))
-    assert np.array_equal(noisy, noisy.T)
-    entries = noisy[np.triu_indices(400)]
-    assert abs(entries.std() / 2.5 - 1) < 5.2 / np.sqrt(2 * len(entries))
-    assert abs(entries.mean()) < 5.2 * 2.5 / np.sqrt(len(entries))
-
-
-def test_without_noise_boosting_tends_to_least_squares():
-    rng = np.random.default_rng(4)
-    Z = rng.normal(size=(500, 3))
-    Z /= np.linalg.norm(Z, axis=1, keepdims=True)
-    w = np.array([0.3, -0.2, 0.1])
-    found = ssp.ada_ssp(Z, Z @ w, epsilon=1e6, delta=1e-6, rng=rng, rounds=50)
-    assert found == pytest.approx(w, abs=0.01)
 
 
 def test_splits_depend_on_set_and_run_alone():

@@ -140,6 +140,9 @@ def persons(epsilon: float = 2.0, delta: float = 0.01) -> Iterator[Target]:
         ("multinomial_lasso", "multinomial"),
         ("rnm_screen", "squared"),
         ("huber_iht", "huber"),
+        ("boosted_ada_ssp", "logistic"),
+        ("best_subset", "squared"),
+        ("kendall", "squared"),
     ):
         for target in registered(epsilon, delta, names=[name], losses=[loss]):
             yield replace(target, name=f"{name}, persons", rows=5)

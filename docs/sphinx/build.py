@@ -62,8 +62,19 @@ def _write(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
 
 
+def plain_formulas() -> list[str]:
+    """Pages of notes in which a formula is still as it was typed."""
+    code = re.compile(r"<(head|pre|code|script|style)\b.*?</\1>", re.DOTALL)
+    notes = sorted((BUILD / "site" / "src").rglob("*.html"))
+    return [
+        str(note.relative_to(BUILD))
+        for note in notes
+        if re.search(r"[_^]\{|&lt;=|&gt;=", code.sub("", note.read_text(encoding="utf-8")))
+    ]
+
+
 def main() -> int:
-    """Copy, then build; the exit code is that of the builder."""
+    """Copy, then build; the exit code is that of the builder, or 1 for formulas as typed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--no-examples", action="store_true", help="do not run the gallery")
     parser.add_argument("--clean", action="store_true", help="build everything anew")
@@ -75,7 +86,11 @@ def main() -> int:
     options = ["-D", "plot_gallery=0"] if arguments.no_examples else []
     sphinx = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", *options]
     folders = ["-c", Path(__file__).parent, "-d", BUILD / "trees", PAGES, BUILD / "site"]
-    return subprocess.call([*sphinx, *map(str, folders)])
+    failed = subprocess.call([*sphinx, *map(str, folders)])
+    garbled = plain_formulas()
+    if garbled:
+        print("formulas that are not typeset:", *garbled, sep="\n", file=sys.stderr)
+    return failed or int(bool(garbled))
 
 
 if __name__ == "__main__":

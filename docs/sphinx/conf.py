@@ -19,6 +19,7 @@ extensions = [
     "formulas",
     "docstrings",
 ]
+smartquotes = False  # the primes of formulas
 exclude_patterns = ["gallery/GALLERY_HEADER.rst"]
 
 myst_enable_extensions = ["dollarmath"]

@@ -14,13 +14,26 @@ from docutils.utils.math.latex2mathml import tex2mathml
 GREEK = {
     **{"alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "eta": "η"},
     **{"theta": "θ", "kappa": "κ", "lambda": "λ", "mu": "μ", "rho": "ρ", "sigma": "σ"},
-    **{"tau": "τ", "phi": "φ", "psi": "ψ", "omega": "ω", "Delta": "Δ", "Sigma": "Σ", "Phi": "Φ"},
+    **{
+        "nu": "ν",
+        "pi": "π",
+        "tau": "τ",
+        "phi": "φ",
+        "psi": "ψ",
+        "omega": "ω",
+        "Delta": "Δ",
+        "Sigma": "Σ",
+        "Phi": "Φ",
+    },
 }
 SIGNS = {"<=": "≤", ">=": "≥", "!=": "≠", "+-": "±", "->": "→", "<-": "←", " * ": " · "}
 WORDS = {"sqrt": "√", "sum": "∑"}
 
 _LETTER = r"(?:" + "|".join(GREEK) + r"|[A-Za-zα-ωΑ-Ω])"
-_BASE = rf"(?:(?<![\w'’.]){_LETTER}\d?'?|(?<![\w.])(?:sum|log|max|min|\d+(?:\.\d+)?)|[)\]|}}])"
+_BASE = (
+    rf"(?:(?<![A-Za-z_]){_LETTER}\d?'?|(?<![\w.])(?:sum|log|max|min|\d*\.?\d+)"
+    r"|(?<!\w)[a-z]{2,}(?=\^[\d{])|[)\]|}])"
+)
 _DOWN = r"_(?:\{[^{}]*\}|[A-Za-z0-9]{1,3}(?![A-Za-z0-9_]))"
 _UP = r"\^(?:\{[^{}]*\}|\([^()]*\)|-?[A-Za-z0-9]+(?:/\d+)?|[*+])"
 _SIGN = "|".join(re.escape(sign) for sign in SIGNS)
@@ -65,7 +78,7 @@ def _formula(found: re.Match[str]) -> Iterator[nodes.Node]:
 def _base(text: str) -> Iterator[nodes.Node]:
     if text in WORDS:
         yield nodes.Text(WORDS[text])
-    elif text[0].isalpha() and text not in ("log", "max", "min"):
+    elif re.fullmatch(rf"{_LETTER}\d?'?", text):
         name = text.rstrip("'0123456789")
         index = text[len(name) :].rstrip("'")
         yield nodes.emphasis("", GREEK.get(name, name))

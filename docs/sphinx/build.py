@@ -31,7 +31,7 @@ def copied() -> int:
     found = {path: path.relative_to(own) for path in own.rglob("*") if path.suffix in SHOWN}
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*")):
-            if path.suffix in SHOWN and own not in path.parents:
+            if path.suffix in SHOWN and own not in path.parents and path.parent.name != "templates":
                 found[path] = path.relative_to(ROOT)
     found |= {ROOT / name: Path(name) for name in SINGLE}
     kept = set(found.values())

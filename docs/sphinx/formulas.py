@@ -14,17 +14,7 @@ from docutils.utils.math.latex2mathml import tex2mathml
 GREEK = {
     **{"alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "eta": "η"},
     **{"theta": "θ", "kappa": "κ", "lambda": "λ", "mu": "μ", "rho": "ρ", "sigma": "σ"},
-    **{
-        "nu": "ν",
-        "pi": "π",
-        "tau": "τ",
-        "phi": "φ",
-        "psi": "ψ",
-        "omega": "ω",
-        "Delta": "Δ",
-        "Sigma": "Σ",
-        "Phi": "Φ",
-    },
+    **{"nu": "ν", "pi": "π", "tau": "τ", "phi": "φ", "psi": "ψ", "omega": "ω"},
 }
 SIGNS = {"<=": "≤", ">=": "≥", "!=": "≠", "+-": "±", "->": "→", "<-": "←", " * ": " · "}
 WORDS = {"sqrt": "√", "sum": "∑"}

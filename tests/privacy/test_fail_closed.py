@@ -11,6 +11,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
+from sparsedp import Ledger, SparseLogisticRegression
 from sparsedp.audit.replay import largest_movements
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
@@ -19,12 +20,15 @@ from sparsedp.privacy import PublicFacts
 from sparsedp.solvers import (
     ADMM,
     IGHT,
+    FrankWolfe,
     GreedyCoordinateDescent,
+    KendallSelection,
     Lasso,
     NoisyGD,
     ObjectivePerturbation,
     Pursuit,
     Screened,
+    Sparsifier,
     TwoStage,
 )
 from sparsedp.solvers.clipping import shortened, shrink
@@ -138,6 +142,27 @@ def test_secret_blocks_may_be_empty(voter, loss):
     data = random_table(loss, 12, 2).dataset()
     solution, _ = recorded_fit(solver, data, loss, "add_remove", 1, 3.0)
     assert np.isfinite(solution.weights).all()
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [FrankWolfe(n_steps="theory"), IGHT(n_steps="theory"), KendallSelection(n_keep=50)],
+    ids=lambda solver: type(solver).__name__,
+)
+def test_solvers_that_vote_or_are_counted_refuse_before_the_charge(inside):
+    # They run without noise, so nobody but the solver around them plans them.
+    X, y = np.zeros((12, 3)), np.arange(12) % 2
+    for solver in (
+        TwoStage(n_nonzero=2, n_blocks=2, voter=inside),
+        Sparsifier(FrankWolfe(n_steps=2), n_nonzero="count", count_solver=inside),
+    ):
+        ledger = Ledger(epsilon=5.0, delta=1e-3)
+        model = SparseLogisticRegression(
+            epsilon=1.0, delta=1e-6, bounds=1.0, classes=[0, 1], solver=solver, ledger=ledger
+        )
+        with pytest.raises(ValueError, match=r"declare how many to plan for|n_keep=50"):
+            model.fit(X, y)
+        assert not ledger.history()
 
 
 EXTREMES = (1e-300, 1e-30, 1e30, 1e300, math.nan, math.inf, 0.0, -1.0)

@@ -1,7 +1,7 @@
 """What every solver is, and what it gives back."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeGuard
 
 import numpy as np
@@ -158,6 +158,14 @@ def check_needs(solver: Solver, public: PublicFacts) -> None:
                 f"{type(public.loss).__name__} does not promise that: take another solver, "
                 "such as 'pursuit'"
             )
+
+
+def check_inside(solver: Solver, public: PublicFacts) -> None:
+    """Raise ValueError where a solver that another one runs without noise has impossible settings.
+
+    Nobody plans it otherwise, and its refusal would come after the charge.
+    """
+    solver.schedule(replace(public, initial_weights=None, unit="row", rows_per_unit=1))
 
 
 def refuse_initial_model(public: PublicFacts, solver: str) -> None:

@@ -19,6 +19,7 @@ from sparsedp.solvers.solver import (
     Solution,
     Solver,
     check_calibration,
+    check_inside,
     check_needs,
     check_positive_integer,
     check_share,
@@ -125,6 +126,7 @@ class Sparsifier:
                     f"n_nonzero={self.n_nonzero} is more than the {public.n_features} features"
                 )
             return inner
+        check_inside(self._counted(), public)
         lower, upper = self._limits(public.n_features)
         if guaranteed(self.calibration) and isinstance(inner, Schedule):
             if self.count_fraction + inner.counted >= 1:

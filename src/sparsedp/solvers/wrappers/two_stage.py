@@ -22,6 +22,7 @@ from sparsedp.solvers.solver import (
     Solution,
     Solver,
     check_calibration,
+    check_inside,
     check_needs,
     check_positive_integer,
     check_share,
@@ -98,6 +99,7 @@ class TwoStage:
         """One selection per feature, and the fit's request."""
         refuse_initial_model(public, "TwoStage")
         check_needs(self, public)
+        check_inside(self.voter, public)
         count = self._n_chosen(public)
         if count > public.n_features:
             raise ValueError(f"n_nonzero={count} is more than the {public.n_features} features")

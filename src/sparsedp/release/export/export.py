@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from sparsedp import __version__
 from sparsedp.privacy.verdict import Verdict
-from sparsedp.release.export import javascript, python, sql
+from sparsedp.release.export import javascript, python, sklearn, sql
 from sparsedp.release.export.program import program_of
 from sparsedp.release.model import PublishedModel
 
-FORMS = ("python", "js", "sql", "card")
+FORMS = ("python", "js", "sql", "sklearn", "card")
 
 
 def export(
@@ -25,9 +25,9 @@ def export(
     Parameters
     ----------
     model : PublishedModel
-    to : {"python", "js", "sql", "card"}
-        A Python module or a JavaScript module with a function ``predict``, a query, or a model card
-        in Markdown.
+    to : {"python", "js", "sql", "sklearn", "card"}
+        A Python module or a JavaScript module with a function ``predict``, a query, a Python module
+        whose function ``build`` makes a pipeline of scikit-learn, or a model card in Markdown.
     dialect : {"postgresql", "sqlite", "duckdb", "bigquery"}
         Of SQL.
     table : str
@@ -52,6 +52,8 @@ def export(
         from sparsedp.release.export import card  # it loads the templates of the report
 
         return card.write(model, verdict)
+    if to == "sklearn":
+        return sklearn.write(model, _title(model))
     program, title = program_of(model), _title(model)
     if to == "python":
         return python.write(program, title)

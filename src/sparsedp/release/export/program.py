@@ -1,6 +1,8 @@
 """A published model as a program: from the cells of a record to its predictions."""
 
 import math
+from collections.abc import Container
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -51,10 +53,60 @@ def program_of(model: PublishedModel) -> Program:
         effects = [_effect(f, values[f.index], output) for f in model.features]
         terms: list[Number] = [Constant(model.intercept[output]), *map(steps.add, effects)]
         margins.append(steps.add(_sum(terms, steps)))
-    margins = _with_offset(model, margins, steps)
+    offset = _offset(model, steps)
+    if offset is not None:
+        margins = [steps.add(Sum((margin, offset))) for margin in margins]
     if model.classes is None:
         return _number_program(model, margins[0], steps)
     return _class_program(model, margins, steps)
+
+
+@dataclass(frozen=True)
+class Design:
+    """A program up to the columns that margins are linear in.
+
+    Parameters
+    ----------
+    program : Program
+        Its outputs are the columns: clipped features, bends of each output, the offset.
+    coef : list of list of float
+        For each output, that of each column.
+    """
+
+    program: Program
+    coef: list[list[float]]
+
+
+def design_of(model: PublishedModel) -> Design:
+    """Write down what comes before the linear part of a model.
+
+    Privacy
+    -------
+    A function of the published model.
+    """
+    steps, n_outputs = Steps(model.invalid), len(model.intercept)
+    values = _features(model, steps)
+    columns = {f.label: (values[f.index], f.coef) for f in model.features}
+    for feature in model.features:
+        for output, name in enumerate(model.outputs if feature.knots else ()):
+            bend = steps.add(_bend(feature, values[feature.index], output))
+            only = tuple(float(other == output) for other in range(n_outputs))
+            columns[_unlike(f"bend of {feature.label} for {name}", columns)] = bend, only
+    offset = _offset(model, steps)
+    if offset is not None:
+        columns[_unlike("offset", columns)] = offset, (1.0,) * n_outputs
+    if not columns:  # scikit-learn refuses a table without columns
+        columns["nothing"] = steps.add(Constant(0.0)), (0.0,) * n_outputs
+    names = {label: step.name for label, (step, _) in columns.items()}
+    coef = [[each[output] for _, each in columns.values()] for output in range(n_outputs)]
+    return Design(Program(steps.found, tuple(steps.checks), names), coef)
+
+
+def _unlike(name: str, others: Container[str]) -> str:
+    """A name that no other column has: features and classes may be called anything."""
+    while name in others:
+        name += "'"
+    return name
 
 
 def _sum(terms: list[Number], steps: Steps) -> Number:
@@ -138,8 +190,11 @@ def _plain_features(model: PublishedModel, steps: Steps) -> dict[int, Step]:
 def _effect(feature: Feature, value: Step, output: int) -> Number:
     """What a feature adds to a margin."""
     line = Product(Constant(feature.coef[output]), value)
-    if not feature.knots:
-        return line
+    return Sum((line, _bend(feature, value, output))) if feature.knots else line
+
+
+def _bend(feature: Feature, value: Step, output: int) -> Number:
+    """What an effect adds to its line."""
     knots, heights = feature.knots, feature.bends[output]
     pieces: list[tuple[Condition, Number]] = []
     for k in range(len(knots) - 1):
@@ -147,14 +202,14 @@ def _effect(feature: Feature, value: Step, output: int) -> Number:
         rest = Sum((Constant(1.0), Product(Constant(-1.0), part)))
         piece = Sum((Product(Constant(heights[k]), rest), Product(Constant(heights[k + 1]), part)))
         pieces.append((Compare(value, "<", Constant(knots[k + 1])), piece))
-    bend = Choose(tuple(pieces[:-1]), pieces[-1][1]) if len(pieces) > 1 else pieces[0][1]
-    return Sum((line, bend))
+    return Choose(tuple(pieces[:-1]), pieces[-1][1]) if len(pieces) > 1 else pieces[0][1]
 
 
-def _with_offset(model: PublishedModel, margins: list[Step], steps: Steps) -> list[Step]:
+def _offset(model: PublishedModel, steps: Steps) -> Step | None:
+    """What is known of each margin, if the schema names its column."""
     limits = model.privacy["model"].get("offset_bounds")
     if limits is None or model.schema is None or model.schema.offset is None:
-        return margins
+        return None
     column = model.schema.offset.column
     cell = Cell(column, "number")
     low, high = map(float, limits)
@@ -164,8 +219,7 @@ def _with_offset(model: PublishedModel, margins: list[Step], steps: Steps) -> li
         steps.needs(step, column)
     else:
         step = steps.add(Choose(((IsMissing(cell), Constant(0.0)),), cell))
-    known = steps.add(clipped(step, low, high))
-    return [steps.add(Sum((margin, known))) for margin in margins]
+    return steps.add(clipped(step, low, high))
 
 
 def _number_program(model: PublishedModel, margin: Step, steps: Steps) -> Program:

@@ -43,7 +43,9 @@ def _date(cell):
         return float(day.toordinal() - 719163)
     except ValueError:
         return math.inf
+"""
 
+BEST = """
 
 def _best(labels, scores):
     return labels[max(range(len(scores)), key=scores.__getitem__)]
@@ -59,8 +61,13 @@ def _choose(cases: Sequence[tuple[str, str]], otherwise: str) -> str:
     return "(" + "".join(f"{then} if {when} else " for when, then in cases) + otherwise + ")"
 
 
-def write(program: Program, title: Sequence[str]) -> str:
-    """The text of a module with one function, ``predict``."""
+def readers() -> str:
+    """Functions that read cells, and what they import."""
+    return READERS.replace("@missing@", repr(tuple(sorted(MISSING))))
+
+
+def steps(program: Program) -> list[str]:
+    """The lines of a function of one ``record`` that compute all steps, or raise."""
     cells = {cell: f"c{k}" for k, cell in enumerate(program.cells)}
     language = Language(
         cell=cells.__getitem__,
@@ -75,14 +82,6 @@ def write(program: Program, title: Sequence[str]) -> str:
         choose=_choose,
     )
     lines = [
-        *(f"# {line}" for line in title),
-        "",
-        READERS.replace("@missing@", repr(tuple(sorted(MISSING)))),
-        "",
-        "def predict(record):",
-    ]
-    lines.append('    """Score one record: a mapping from columns to cells."""')
-    lines += [
         f"    {name} = _{cell.read}(record.get({cell.column!r}))" for cell, name in cells.items()
     ]
     failures = {check.step: check.otherwise for check in program.checks}
@@ -90,7 +89,21 @@ def write(program: Program, title: Sequence[str]) -> str:
         lines.append(f"    {name} = {language.number(expression)}")
         if name in failures:
             lines += [f"    if {name} != 1.0:", f"        raise ValueError({failures[name]!r})"]
-    lines.append("    return {")
+    return lines
+
+
+def write(program: Program, title: Sequence[str]) -> str:
+    """The text of a module with one function, ``predict``."""
+    lines = [
+        *(f"# {line}" for line in title),
+        "",
+        readers() + BEST,
+        "",
+        "def predict(record):",
+        '    """Score one record: a mapping from columns to cells."""',
+        *steps(program),
+        "    return {",
+    ]
     if program.label is not None:
         scores = ", ".join(program.label.scores)
         lines.append(f"        'prediction': _best({program.label.labels!r}, ({scores})),")

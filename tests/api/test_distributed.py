@@ -18,7 +18,7 @@ from dask import delayed
 from distributed import Client, LocalCluster
 from scipy import sparse
 
-from sparsedp import Ledger, RecordBlocks, SparseLinearRegression, SparseLogisticRegression
+from sparsedp import Holdout, Ledger, RecordBlocks, SparseLinearRegression, SparseLogisticRegression
 from sparsedp.data.blocks.admit import LostBlock
 from sparsedp.data.blocks.cluster import Cluster
 from sparsedp.solvers import IGHT, FrankWolfe, NoisyGD, Pursuit
@@ -310,3 +310,33 @@ def test_a_person_in_several_chunks_counts_once(client, table):
     assert (there.coef_ == here.coef_).all()
     with pytest.raises(ValueError, match="groups is not"):
         there.fit(da.from_array(X, (chunks, D)), da.from_array(y, chunks), groups=who)
+
+
+def test_intervals_and_scores_of_those_held_out(client, table):
+    """Three parts by coins: those who choose, those who estimate, and those who score."""
+    X, y = table
+    both_workers(client)
+    who = np.random.default_rng(1).integers(0, N // 2, N)
+    records = RecordBlocks.from_arrays(X, y, groups=who, rows_per_block=PER_BLOCK)
+    how = {**SETTINGS, "epsilon": 30.0, "classes": (0, 1), "intervals": True, "holdout": 0.3}
+    ledger = Ledger(30.0, 1e-2, unit="person")
+    here = SparseLogisticRegression(**how).fit(records)
+    there = SparseLogisticRegression(**how, ledger=ledger).fit(records.on(client))
+    same(there, here)
+    assert there.intervals_.tobytes() == here.intervals_.tobytes()
+    assert not np.isnan(here.intervals_).all()
+    assert there.evaluation_.table.tobytes() == here.evaluation_.table.tobytes()
+    assert there.evaluation_.scores == here.evaluation_.scores
+    assert [charge.epsilon for charge in ledger.history()] == [30]
+    assert tasks(client) == 0
+
+
+def test_coins_that_persist_are_refused_before_the_charge(client, table, tmp_path):
+    X, y = table
+    records = RecordBlocks.from_arrays(X, y, groups=np.arange(N), rows_per_block=PER_BLOCK)
+    ledger, key = Ledger(9.0, 1e-2, unit="person"), tmp_path / "coins"
+    with pytest.raises(ValueError, match="for records in memory"):
+        classifier(QUICK, ledger).set_params(holdout=Holdout(share=0.3, key=key)).fit(
+            records.on(client)
+        )
+    assert not ledger.history()

@@ -147,9 +147,9 @@ def test_the_folder_one_stands_in_is_not_replaced(folder, monkeypatch):
     assert "name a folder inside" in result.stderr
 
 
-def interrupted(folder: Path, output: str = "m", *, force: bool = False) -> PublishedModel:
+def interrupted(folder: Path, output: str = "m", *more: str, force: bool = False) -> PublishedModel:
     """What a fit leaves that was killed as soon as its model was stored."""
-    made = CliRunner().invoke(main, [*arguments("-o", "made", "--seed", "7")])
+    made = CliRunner().invoke(main, [*arguments("-o", "made", "--seed", "7", *more)])
     assert made.exit_code == 0
     model = PublishedModel.load("made")
     staged = Output(Path(output))
@@ -191,6 +191,23 @@ def test_what_fails_after_the_charge_is_not_called_refused(folder, monkeypatch, 
     assert "The budget was charged and there is no model" in failed.stderr
     assert "4711" not in failed.stderr
     assert charges() == 1
+
+
+@pytest.mark.parametrize("intervals", [(), ("--intervals",)])
+def test_scores_and_intervals_of_an_interrupted_fit_are_not_lost(folder, intervals):
+    model = interrupted(folder, "m", "--holdout", "0.3", *intervals)
+    done = CliRunner().invoke(main, ["fit", "--resume", "-o", "m", "--json"])
+    assert done.exit_code == 0, done.output
+    shown = json.loads(done.stdout)
+    assert ("intervals" in shown) == bool(intervals)
+    again = PublishedModel.load("m")
+    assert again == model
+    assert again.scores.to_dict() == model.scores.to_dict() == shown["evaluation"]
+    assert Path("m/report.html").read_text() == Path("made/report.html").read_text()
+    assert "held out" in Path("m/report.html").read_text()
+    ledger = Ledger(path="l")
+    assert [charge.epsilon for charge in ledger.history()] == [1]
+    assert not ledger.pending()
 
 
 def test_resuming_replaces_only_what_the_fit_was_told_to(folder):

@@ -18,6 +18,7 @@ from sparsedp.privacy.ledger import LedgerError
 from sparsedp.privacy.ledger.sides import on_side, side_of
 from sparsedp.release import PublishedModel
 from sparsedp.release.verify import verify
+from sparsedp.solvers import Pursuit
 from tests.evaluation.test_holdout import estimator, records
 
 IDS = np.repeat(np.arange(200), 2)
@@ -171,15 +172,20 @@ def test_a_changed_share_is_another_key(key, tmp_path):
         fitted(Holdout(share=0.4, key=key, ledger=test), fit)
 
 
-def test_on_the_command_line(key, tmp_path):
+def command_line(tmp_path):
+    """A fit that charges both sides, as words, but for the ledgers; and where it writes."""
     X, y = records("binary", 400)
     rows = [f"{i},{','.join(map(str, x))},{t}" for i, x, t in zip(IDS, X, y, strict=True)]
     data = tmp_path / "data.csv"
     data.write_text("\n".join(["id,a,b,c,d,y", *rows]))
-    fit, test = ledgers(tmp_path)
-    out = tmp_path / "model"
     command = ["fit", str(data), "--schema=-1,1", "--target", "y", "--classes", "a,b"]
     command += ["--person", "id", "--epsilon", "2", "--delta", "1e-6", "--holdout", "0.3"]
+    return command, tmp_path / "model"
+
+
+def test_on_the_command_line(key, tmp_path):
+    command, out = command_line(tmp_path)
+    fit, test = ledgers(tmp_path)
     sides = ["--holdout-key", str(key), "--ledger", str(fit.path)]
     sides += ["--evaluation-ledger", str(test.path)]
     run = CliRunner().invoke(main, [*command, *sides, "-o", str(out)])
@@ -192,3 +198,25 @@ def test_on_the_command_line(key, tmp_path):
     bad = CliRunner().invoke(main, without)
     assert bad.exit_code == 2
     assert "need --holdout" in bad.output
+
+
+def _stopped(self, *args):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_a_fit_that_is_stopped_names_every_ledger_that_paid(key, tmp_path, monkeypatch, both):
+    command, out = command_line(tmp_path)
+    fit, test = ledgers(tmp_path)
+    sides = ["--holdout-key", str(key), "--evaluation-ledger", str(test.path)]
+    if both:
+        sides += ["--ledger", str(fit.path)]
+    monkeypatch.setattr(Pursuit, "solve", _stopped)
+    run = CliRunner().invoke(main, [*command, *sides, "-o", str(out)])
+    assert run.exit_code == 130, run.output
+    assert "Nothing was charged" not in run.output
+    assert "there is no model" in run.output
+    assert str(test.path) in run.output
+    assert (str(fit.path) in run.output) == both
+    assert len(test.pending()) == 1
+    assert len(fit.pending()) == int(both)

@@ -204,6 +204,7 @@ def _fit(folder: "Output", given: Given, *, force: bool, shown: bool) -> "Publis
     from sparsedp.cli.folder.keep import keep, place
     from sparsedp.cli.folder.output import model_size
     from sparsedp.cli.folder.stopping import accounted, uninterrupted
+    from sparsedp.fit.parts import Holdout
     from sparsedp.release import PublishedModel
 
     declared = Declared.read(given["schema"], said(given))
@@ -217,7 +218,8 @@ def _fit(folder: "Output", given: Given, *, force: bool, shown: bool) -> "Publis
     size = model_size(records.names, records.n_features, declared.n_outputs) + 4 * len(text)
     where = None if ledger is None else ledger.path
     folder.prepare(text, size, ledger=where, force=force)
-    with accounted(folder, ledger):
+    held = Holdout.of(estimator.holdout)
+    with accounted(folder, ledger, None if held is None else held.ledger):
         _fit_loudly(estimator, records.X, records.y)
         with uninterrupted():
             model = PublishedModel.from_estimator(

@@ -26,14 +26,15 @@ class Unfinished(click.ClickException):
 
 
 @contextmanager
-def accounted(output: Output, ledger: "Ledger | None") -> Iterator[None]:
+def accounted(output: Output, *ledgers: "Ledger | None") -> Iterator[None]:
     """Say how things stand if what runs inside is stopped or fails, and leave nothing half done."""
-    before = _charges(ledger)
+    before = [(ledger, len(ledger.history())) for ledger in ledgers if ledger is not None]
     try:
         yield
     except BaseException as error:
         with _deaf():
-            sentence = _standing(output, ledger, charged=_charges(ledger) > before)
+            charged = [ledger for ledger, lines in before if len(ledger.history()) > lines]
+            sentence = _standing(output, charged)
             if not output.stored:
                 output.discard()
         if isinstance(error, KeyboardInterrupt):
@@ -48,7 +49,7 @@ def accounted(output: Output, ledger: "Ledger | None") -> Iterator[None]:
         output.release()
 
 
-def _standing(output: Output, ledger: "Ledger | None", *, charged: bool) -> str:
+def _standing(output: Output, charged: "list[Ledger]") -> str:
     if output.placed:
         return f"The model is in {output.shown}, whole."
     if output.stored:
@@ -56,16 +57,13 @@ def _standing(output: Output, ledger: "Ledger | None", *, charged: bool) -> str:
             "The model is stored: 'sparsedp fit --resume -o "
             f"{output.shown}' finishes it at no charge."
         )
-    if charged and ledger is not None:
+    if charged:
+        shown = " and ".join(f"'sparsedp ledger {ledger.path}'" for ledger in charged)
         return (
-            f"The budget was charged and there is no model: 'sparsedp ledger {ledger.path}' shows "
-            "the charge, and another fit is charged again."
+            f"The budget was charged and there is no model: {shown} shows the charge, and another "
+            "fit is charged again."
         )
     return NOTHING
-
-
-def _charges(ledger: "Ledger | None") -> int:
-    return 0 if ledger is None else len(ledger.history())
 
 
 @contextmanager

@@ -25,6 +25,7 @@ from sparsedp import (
     UnprovenGuarantee,
 )
 from sparsedp.data.synthetic import sparse_glm
+from sparsedp.fit import plan
 from sparsedp.solvers import FrankWolfe, Sparsifier
 
 SETTINGS = {"epsilon": 1.0, "delta": 1e-6, "bounds": Bounds(lower=-3, upper=3)}
@@ -337,3 +338,18 @@ def test_no_warnings_in_ordinary_use():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         SparseLogisticRegression(**SETTINGS).fit(X, y).predict(X)
+
+
+@pytest.mark.parametrize(
+    ("compiled", "asked", "said"), [(True, False, 0), (False, True, 0), (False, False, 1)]
+)
+def test_a_fit_without_compiled_kernels_says_so_once(monkeypatch, compiled, asked, said):
+    monkeypatch.setattr(plan, "COMPILED", compiled)
+    monkeypatch.setattr(plan, "ASKED_FOR_REFERENCE", asked)
+    X = np.random.default_rng(0).random((40, 2))
+    model = SparseLogisticRegression(epsilon=1, delta=1e-5, bounds=1.0, classes=(0, 1))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        for _ in range(3):
+            model.fit(X, X[:, 0] > 0.5)
+    assert sum("C compiler" in str(each.message) for each in caught) == said

@@ -18,7 +18,10 @@ _NAMES = (
     "walk.kernel",
 )
 
-COMPILED: bool = os.environ.get("SPARSEDP_BACKEND") != "reference" and all(
+ASKED_FOR_REFERENCE: bool = os.environ.get("SPARSEDP_BACKEND") == "reference"
+"""Whether somebody wants the slow ones."""
+
+COMPILED: bool = not ASKED_FOR_REFERENCE and all(
     importlib.util.find_spec(f"sparsedp._kernels.{name}") is not None for name in _NAMES
 )
 """Whether the compiled kernels are used (``SPARSEDP_BACKEND=reference`` forces the NumPy ones)."""

@@ -65,8 +65,24 @@ def _sentence(text: str) -> str:
     return " ".join(text.split())
 
 
+def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked and not ctx.resilient_parsing:
+        from sparsedp._kernels import COMPILED
+
+        kernels = "compiled" if COMPILED else "reference (slow)"
+        click.echo(f"sparsedp, version {__version__}, kernels {kernels}")
+        ctx.exit()
+
+
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="sparsedp")
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_version,
+    help="Show the version, and whether kernels are compiled.",
+)
 def main() -> None:
     """Sparse linear models with differential privacy.
 

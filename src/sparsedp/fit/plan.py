@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from sparsedp._kernels import ASKED_FOR_REFERENCE, COMPILED
 from sparsedp.fit.monotone import Directions, directions_of
 from sparsedp.fit.problem import Problem
 from sparsedp.fit.settings import Settings
@@ -177,8 +178,19 @@ def public_facts(settings: Settings, problem: Problem) -> PublicFacts:
     )
 
 
+def warn_if_slow() -> None:
+    """Say, once from a line of code, that nothing was compiled when this was installed."""
+    if not COMPILED and not ASKED_FOR_REFERENCE:
+        warn_caller(
+            "fits are slow here: sparsedp was installed without a C compiler. The models are as "
+            "private; a wheel, or an install where there is a compiler, is many times faster",
+            RuntimeWarning,
+        )
+
+
 def warn_about_noise(public: PublicFacts, budget: Budget, record: PrivacyRecord) -> None:
     """Say what users must know before they pay: noise that proves less, too few records."""
+    warn_if_slow()
     if budget.calibration == "published":
         warn_caller(
             f"published calibration: the paper claims epsilon={record.epsilon:g}; what we can "

@@ -138,6 +138,9 @@ def test_rho_in_the_place_of_epsilon():
 def test_rho_is_refused_where_it_cannot_be_held():
     with pytest.raises(ValueError, match="all Gaussian"):
         fitted("objective_perturbation", rho=0.1)
+    # Nor does a paper with Laplace noise claim any rho.
+    with pytest.raises(ValueError, match="all Gaussian"):
+        fitted(FrankWolfe(n_steps=3, calibration="published"), rho=0.1)
     for wrong in (0, -1.0, math.inf, math.nan, True, "1"):
         with pytest.raises(ValueError, match="rho must be"):
             fitted("ight", rho=wrong)

@@ -4,7 +4,7 @@ import math
 
 from scipy.optimize import brentq
 
-from sparsedp.privacy import Budget
+from sparsedp.privacy import Budget, GaussianReleases
 from sparsedp.privacy.account.accountants import zcdp_rho
 from sparsedp.privacy.account.gaussian import gaussian_mu
 
@@ -51,15 +51,22 @@ def epsilon_of(rho: float, delta: float, *, claimed: bool) -> float:
 
 
 def check_held(rho: float, budget: Budget) -> None:
-    """Raise ValueError, before any charge, if what is proven of a fit costs more than rho."""
+    """Raise ValueError, before any charge, if what a fit asks for cannot be held to rho."""
     if budget.calibration == "published":
-        return  # what a paper claims; the record says what is proven
-    try:
-        held = zcdp_rho(budget.events) <= rho
-    except ValueError:
-        held = False
+        # What a paper claims, of Gaussian noise; the record says what is proven.
+        held = all(isinstance(event, GaussianReleases) for event in budget.events)
+    else:
+        held = _is_held(rho, budget)
     if not held:
         raise ValueError(
             "rho= is for solvers whose releases are all Gaussian, such as IGHT and NoisyGD; what "
             "this one asks for cannot be held to it. State epsilon and delta"
         )
+
+
+def _is_held(rho: float, budget: Budget) -> bool:
+    """Whether what is proven costs at most rho."""
+    try:
+        return zcdp_rho(budget.events) <= rho
+    except ValueError:
+        return False

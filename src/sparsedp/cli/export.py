@@ -11,7 +11,7 @@ from sparsedp.cli.options import anywhere, existing, limit_option
 @click.argument("model", type=existing)
 @click.option(
     "--to",
-    type=click.Choice(["python", "js", "sql", "onnx", "sklearn", "card"]),
+    type=click.Choice(["python", "js", "sql", "onnx", "sklearn", "pmml", "card"]),
     required=True,
     help="What to write.",
 )
@@ -35,7 +35,8 @@ def command(
     table, ONNX a graph over columns. They take numbers as numbers, categories as text and dates as
     dates (or 2020-12-31), and do with them what the model's schema says: limits, missing values,
     categories, shapes. The module of sklearn has a function, build, that makes a pipeline of
-    scikit-learn for data frames. A card is a README.md about the model for Hugging Face or MLflow.
+    scikit-learn for data frames; PMML is version 4.4. A card is a README.md about the model for
+    Hugging Face or MLflow.
     """
     from sparsedp.release import PublishedModel
     from sparsedp.release.export.export import export, export_bytes

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from sparsedp import __version__
 from sparsedp.privacy.verdict import Verdict
-from sparsedp.release.export import javascript, python, sklearn, sql
+from sparsedp.release.export import javascript, pmml, python, sklearn, sql
 from sparsedp.release.export.program import program_of
 from sparsedp.release.model import PublishedModel
 
-FORMS = ("python", "js", "sql", "sklearn", "card")
+FORMS = ("python", "js", "sql", "sklearn", "pmml", "card")
 
 
 def export(
@@ -25,9 +25,9 @@ def export(
     Parameters
     ----------
     model : PublishedModel
-    to : {"python", "js", "sql", "sklearn", "card"}
+    to : {"python", "js", "sql", "sklearn", "pmml", "card"}
         A Python module or a JavaScript module with a function ``predict``, a query, a Python module
-        whose function ``build`` makes a pipeline of scikit-learn, or a model card in Markdown.
+        whose function ``build`` makes a pipeline of scikit-learn, PMML, or a model card.
     dialect : {"postgresql", "sqlite", "duckdb", "bigquery"}
         Of SQL.
     table : str
@@ -54,6 +54,8 @@ def export(
         return card.write(model, verdict)
     if to == "sklearn":
         return sklearn.write(model, _title(model))
+    if to == "pmml":
+        return pmml.write(model, _title(model))
     program, title = program_of(model), _title(model)
     if to == "python":
         return python.write(program, title)

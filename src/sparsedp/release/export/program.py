@@ -71,10 +71,13 @@ class Design:
         Its outputs are the columns: clipped features, bends of each output, the offset.
     coef : list of list of float
         For each output, that of each column.
+    bends : dict
+        Of steps that are piecewise linear: the step that they are functions of, knots and heights.
     """
 
     program: Program
     coef: list[list[float]]
+    bends: dict[str, tuple[str, tuple[float, ...], tuple[float, ...]]]
 
 
 def design_of(model: PublishedModel) -> Design:
@@ -86,10 +89,11 @@ def design_of(model: PublishedModel) -> Design:
     """
     steps, n_outputs = Steps(model.invalid), len(model.intercept)
     values = _features(model, steps)
-    columns = {f.label: (values[f.index], f.coef) for f in model.features}
+    columns, bends = {f.label: (values[f.index], f.coef) for f in model.features}, {}
     for feature in model.features:
         for output, name in enumerate(model.outputs if feature.knots else ()):
             bend = steps.add(_bend(feature, values[feature.index], output))
+            bends[bend.name] = values[feature.index].name, feature.knots, feature.bends[output]
             only = tuple(float(other == output) for other in range(n_outputs))
             columns[_unlike(f"bend of {feature.label} for {name}", columns)] = bend, only
     offset = _offset(model, steps)
@@ -99,7 +103,7 @@ def design_of(model: PublishedModel) -> Design:
         columns["nothing"] = steps.add(Constant(0.0)), (0.0,) * n_outputs
     names = {label: step.name for label, (step, _) in columns.items()}
     coef = [[each[output] for _, each in columns.values()] for output in range(n_outputs)]
-    return Design(Program(steps.found, tuple(steps.checks), names), coef)
+    return Design(Program(steps.found, tuple(steps.checks), names), coef, bends)
 
 
 def _unlike(name: str, others: Container[str]) -> str:

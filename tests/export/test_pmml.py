@@ -2,6 +2,7 @@
 
 import shutil
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from tests.export.test_text import HOSTILE, plain
 pytestmark = pytest.mark.skipif(shutil.which("java") is None, reason="needs Java")
 
 
-def cell(name: str, value: object) -> object:
+def cell(name: str, value: Any) -> Any:
     if value is None or KINDS.get(name) != "date":
         return value
     return float(np.datetime64(value, "D").astype(int))
@@ -33,7 +34,7 @@ def in_pmml(model: PublishedModel, table: list[dict]) -> list[dict]:
 
 @pytest.mark.parametrize("task", TASKS)
 def test_agreement(task):
-    model, table = fitted(task, seed=TASKS.index(task)), records(100, seed=23)
+    model, table = fitted(task, seed=TASKS.index(task)), records(60, seed=23)
     found = in_pmml(model, table)
     if model.classes is not None:
         labels = {str(label): label for label in model.classes}
@@ -57,7 +58,7 @@ def test_cells_that_do_not_fit(task):
     strict, tolerant = fitted(task), fitted(task, "replace")
     table = [
         {**record, name: INVALID[name]}
-        for record, name in zip(records(24, seed=3), list(INVALID) * 4, strict=True)
+        for record, name in zip(records(12, seed=3), list(INVALID) * 2, strict=True)
     ]
     found = [value for row in in_pmml(strict, table) for value in row.values()]
     assert all(value is None or value != value for value in found), found[:5]

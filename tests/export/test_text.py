@@ -67,6 +67,15 @@ def test_names_of_strangers_are_data():
         export(model, "sql", dialect="bigquery")
 
 
+def test_classes_that_read_alike_keep_their_probabilities():
+    model, X = plain(Bounds(-1, 1))
+    module: dict = {}
+    exec(export(replace(model, classes=(1, "1")), "python"), module)
+    found = module["predict"]({f"x{j}": x for j, x in enumerate(X[0])})
+    assert list(found) == ["prediction", "probability of 1", "probability of 1'"]
+    assert found["probability of 1'"] == pytest.approx(model.predict_proba(X[:1])[0, 1], abs=1e-12)
+
+
 def test_comments_hold_no_text_of_the_model():
     model = fitted("linear")
     other = replace(model, target={**model.target, "name": HOSTILE})

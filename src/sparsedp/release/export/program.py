@@ -267,10 +267,9 @@ def _class_program(model: PublishedModel, margins: list[Step], steps: Steps) -> 
         shift = [0.0, *shift] if len(shift) < len(scores) else shift
         scores = [steps.add(Sum((s, Constant(t)))) for s, t in zip(scores, shift, strict=True)]
     labels = tuple(item.item() if isinstance(item, np.generic) else item for item in classes)
-    names = {
-        f"probability of {label_text(label)}": share.name
-        for label, share in zip(classes, shares, strict=True)
-    }
+    names: dict[str, str] = {}
+    for item, share in zip(classes, shares, strict=True):  # 1 and "1" may be two classes
+        names[_unlike(f"probability of {label_text(item)}", names)] = share.name
     label = Label(labels, tuple(score.name for score in scores))
     return Program(steps.found, tuple(steps.checks), names, label)
 

@@ -25,7 +25,7 @@ from sparsedp import (
     UnprovenGuarantee,
 )
 from sparsedp.data.synthetic import sparse_glm
-from sparsedp.fit import plan
+from sparsedp.fit import warned
 from sparsedp.solvers import FrankWolfe, Sparsifier
 
 SETTINGS = {"epsilon": 1.0, "delta": 1e-6, "bounds": Bounds(lower=-3, upper=3)}
@@ -344,8 +344,8 @@ def test_no_warnings_in_ordinary_use():
     ("compiled", "asked", "said"), [(True, False, 0), (False, True, 0), (False, False, 1)]
 )
 def test_a_fit_without_compiled_kernels_says_so_once(monkeypatch, compiled, asked, said):
-    monkeypatch.setattr(plan, "COMPILED", compiled)
-    monkeypatch.setattr(plan, "ASKED_FOR_REFERENCE", asked)
+    monkeypatch.setattr(warned, "COMPILED", compiled)
+    monkeypatch.setattr(warned, "ASKED_FOR_REFERENCE", asked)
     X = np.random.default_rng(0).random((40, 2))
     model = SparseLogisticRegression(epsilon=1, delta=1e-5, bounds=1.0, classes=(0, 1))
     with warnings.catch_warnings(record=True) as caught:

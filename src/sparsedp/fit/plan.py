@@ -5,12 +5,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sparsedp._kernels import ASKED_FOR_REFERENCE, COMPILED
 from sparsedp.fit.monotone import Directions, directions_of
 from sparsedp.fit.problem import Problem
 from sparsedp.fit.settings import Settings
 from sparsedp.fit.start import initial_weights
-from sparsedp.fit.warned import warn_caller
+from sparsedp.fit.warned import warn_caller, warn_if_slow
 from sparsedp.losses import Logistic, Loss, Poisson
 from sparsedp.privacy import (
     Budget,
@@ -176,16 +175,6 @@ def public_facts(settings: Settings, problem: Problem) -> PublicFacts:
         epsilon=settings.epsilon,
         delta=settings.delta,
     )
-
-
-def warn_if_slow() -> None:
-    """Say, once from a line of code, that nothing was compiled when this was installed."""
-    if not COMPILED and not ASKED_FOR_REFERENCE:
-        warn_caller(
-            "fits are slow here: sparsedp was installed without a C compiler. The models are as "
-            "private; a wheel, or an install where there is a compiler, is many times faster",
-            RuntimeWarning,
-        )
 
 
 def warn_about_noise(public: PublicFacts, budget: Budget, record: PrivacyRecord) -> None:

@@ -6,6 +6,7 @@ import warnings
 from types import FrameType
 
 import sparsedp
+from sparsedp._kernels import ASKED_FOR_REFERENCE, COMPILED
 
 HOME = os.path.dirname(os.path.abspath(sparsedp.__file__)) + os.sep
 
@@ -17,3 +18,13 @@ def warn_caller(message: str, category: type[Warning]) -> None:
     while frame is not None and frame.f_code.co_filename.startswith(HOME):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
+
+
+def warn_if_slow() -> None:
+    """Say, once from a line of code, that nothing was compiled when this was installed."""
+    if not COMPILED and not ASKED_FOR_REFERENCE:
+        warn_caller(
+            "fits are slow here: sparsedp was installed without a C compiler. The models are as "
+            "private; a wheel, or an install where there is a compiler, is many times faster",
+            RuntimeWarning,
+        )

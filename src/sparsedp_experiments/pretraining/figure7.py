@@ -27,8 +27,8 @@ def trials(settings: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def run(trial: dict[str, Any], settings: dict[str, Any], data: Any, seed: Any) -> dict[str, Any]:
-    """Not called: there are no trials."""
-    raise NotImplementedError
+    """There are no trials to run."""
+    raise ValueError("Figure 7 draws the trials of Table 1 and has none of its own")
 
 
 def at(rows: list[dict[str, Any]], name: str, method: str) -> list[dict[str, Any]]:

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from sparsedp.release import PublishedModel
+from sparsedp.release.approval.verify import verify
 from sparsedp.release.card import Card
 from sparsedp.release.read import content_hash
 from sparsedp.release.read_shapes import MOST_KNOTS, MOST_SHAPES
-from sparsedp.release.verify import verify
 from tests.additive.test_bends import fitted
 from tests.cases import LOSSES
 

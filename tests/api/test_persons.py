@@ -22,8 +22,8 @@ from sparsedp.mechanisms import KeyStream
 from sparsedp.privacy import PublicFacts, Select
 from sparsedp.privacy.ledger import BudgetExceeded
 from sparsedp.release import PublishedModel
+from sparsedp.release.approval.verify import verify
 from sparsedp.release.report import render_report
-from sparsedp.release.verify import verify
 from sparsedp.solvers import FrankWolfe, MultinomialLasso, NoisyGD, ObjectivePerturbation, TwoStage
 
 RANDOM = np.random.default_rng(8)

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.serialization import (
 from sparsedp import Bounds, Ledger, SparseLogisticRegression
 from sparsedp.cli import main
 from sparsedp.release import PublishedModel
-from sparsedp.release.sign import check_signature, make_key, sign, signature_path
+from sparsedp.release.approval.sign import check_signature, make_key, sign, signature_path
 
 
 def run(*arguments: object, code: int = 0, text: str | None = None) -> str:

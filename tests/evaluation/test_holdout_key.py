@@ -17,7 +17,7 @@ from sparsedp.fit.parts.key import CoinKey
 from sparsedp.privacy.ledger import LedgerError
 from sparsedp.privacy.ledger.sides import on_side, side_of
 from sparsedp.release import PublishedModel
-from sparsedp.release.verify import verify
+from sparsedp.release.approval.verify import verify
 from sparsedp.solvers import Pursuit
 from tests.evaluation.test_holdout import estimator, records
 

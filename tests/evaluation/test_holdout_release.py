@@ -9,10 +9,10 @@ from click.testing import CliRunner
 
 from sparsedp.cli import main
 from sparsedp.release import PublishedModel
+from sparsedp.release.approval.verify import verify
 from sparsedp.release.read import HASH, content_hash
 from sparsedp.release.report import render_report
 from sparsedp.release.scores import pictures_of
-from sparsedp.release.verify import verify
 from tests.evaluation.test_holdout import TASKS, estimator, records
 
 N = 6000

@@ -8,9 +8,9 @@ from click.testing import CliRunner
 
 from sparsedp.cli import main
 from sparsedp.release import PublishedModel
+from sparsedp.release.approval.verify import verify
 from sparsedp.release.read import HASH, content_hash
 from sparsedp.release.report import render_report
-from sparsedp.release.verify import verify
 from tests.inference.test_intervals import classifier, regressor, table, wide
 
 

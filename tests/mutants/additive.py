@@ -83,13 +83,13 @@ MUTANTS = [
     Mutant(READ, "FEWEST_KNOTS <= n_knots <= MOST_KNOTS", "FEWEST_KNOTS <= n_knots", FILES),
     Mutant(READ, "found == sorted(set(found))", "found == sorted(found)", FILES),
     Mutant(
-        "src/sparsedp/release/verify.py",
+        "src/sparsedp/release/approval/verify.py",
         'asked.get("shapes", "linear") == "linear" and any(',
         "False and any(",
         FILES,
     ),
     Mutant(
-        "src/sparsedp/release/verify.py",
+        "src/sparsedp/release/approval/verify.py",
         "steps = sign * np.diff(feature.shape.values, axis=0)",
         "steps = np.abs(np.diff(feature.shape.values, axis=0))",
         FILES,

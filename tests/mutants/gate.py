@@ -142,7 +142,7 @@ MUTANTS = [
         SCHEMA,
     ),
     Mutant(
-        "src/sparsedp/release/verify.py",
+        "src/sparsedp/release/approval/verify.py",
         "    if _plain(bounds) != _plain(told):\n",
         "    if False:\n",
         SCHEMA_FILES,

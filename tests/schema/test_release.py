@@ -10,9 +10,9 @@ import pytest
 
 from sparsedp import Schema, SparseLinearRegression, SparseLogisticRegression
 from sparsedp.release import PublishedModel
+from sparsedp.release.approval.verify import verify
 from sparsedp.release.read import HASH, content_hash
 from sparsedp.release.report import render_report
-from sparsedp.release.verify import verify
 from tests.schema.tables import CELLS, HOSPITAL
 from tests.schema.test_estimators import PATIENTS, TABLE, fitted
 

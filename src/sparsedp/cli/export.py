@@ -39,8 +39,8 @@ def command(
     Hugging Face or MLflow.
     """
     from sparsedp.release import PublishedModel
+    from sparsedp.release.approval.verify import verify
     from sparsedp.release.export.export import export, export_bytes
-    from sparsedp.release.verify import verify
 
     if to == "onnx":
         if output is None:

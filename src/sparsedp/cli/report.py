@@ -26,8 +26,9 @@ def command(model: Path, output: Path | None, evaluation: Path | None, ledger: P
     from sparsedp.data.files.opened import read_json
     from sparsedp.privacy import Ledger
     from sparsedp.release import PublishedModel, write_report
-    from sparsedp.release.approval import Charged, Signed
-    from sparsedp.release.verify import verify
+    from sparsedp.release.approval.charged import Charged
+    from sparsedp.release.approval.signed import Signed
+    from sparsedp.release.approval.verify import verify
 
     published = PublishedModel.load(model)
     scores = None

@@ -28,7 +28,7 @@ def command(
     --public-key FILE` checks it.
     """
     from sparsedp.privacy import Ledger
-    from sparsedp.release.sign import make_key, sign, signature_path
+    from sparsedp.release.approval.sign import make_key, sign, signature_path
 
     if new_key is not None:
         if key is not None:

@@ -26,8 +26,8 @@ def command(
     from sparsedp.cli.show import echo_json, echo_verdict, echo_wrapped, verdict_json
     from sparsedp.privacy import Ledger
     from sparsedp.privacy.verdict import contradicted
-    from sparsedp.release.sign import check_signature
-    from sparsedp.release.verify import verify
+    from sparsedp.release.approval.sign import check_signature
+    from sparsedp.release.approval.verify import verify
 
     opened = None if ledger is None else Ledger(path=ledger)
     found = verify(model, opened)

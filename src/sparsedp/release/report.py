@@ -10,7 +10,8 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from sparsedp.privacy.verdict import Verdict, labels_from_data
-from sparsedp.release.approval import Charged, Signed
+from sparsedp.release.approval.charged import Charged
+from sparsedp.release.approval.signed import Signed
 from sparsedp.release.card import Card
 from sparsedp.release.declared import declared
 from sparsedp.release.effects import effects_of

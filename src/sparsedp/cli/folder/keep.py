@@ -11,7 +11,7 @@ from sparsedp.cli.folder.output import Output
 from sparsedp.cli.folder.stopping import Unfinished
 from sparsedp.cli.folder.swap import write_whole
 from sparsedp.release import PublishedModel
-from sparsedp.release.approval import Charged
+from sparsedp.release.approval.charged import Charged
 from sparsedp.release.report import render_report
 
 if TYPE_CHECKING:

@@ -27,8 +27,8 @@ from cryptography.hazmat.primitives.serialization import (
 from sparsedp.data.files.opened import parse_json, read_text
 from sparsedp.privacy.ledger import Ledger, LedgerError, Receipt
 from sparsedp.privacy.plain import Parsed
+from sparsedp.release.approval.verify import verify
 from sparsedp.release.model import FILE
-from sparsedp.release.verify import verify
 
 SUFFIX = ".signature"
 FORMAT = 1

@@ -136,7 +136,7 @@ def test_fit_on_the_command_line(tmp_path):
     out = tmp_path / "model"
     run = CliRunner().invoke(main, [*fit, "--holdout", "0.3", *ledger, "-o", str(out)])
     assert run.exit_code == 0, run.output
-    assert "Private scores" in run.output
+    assert "Private scores, on rows that were held out" in run.output
     assert "AUC" in run.output
     assert "holdout = 0.3" in (out / "run.toml").read_text()
     assert "ROC curve" in (out / "report.html").read_text()

@@ -46,7 +46,7 @@ def test_the_report_says_which_features_are_certain(models, which):
     assert model.intervals.sentence([f.label for f in model.features]) in page.replace("&#39;", "'")
     assert page.count('<tr class="certain"') == int(model.intervals.nonzero.sum())
     assert ("no interval" in page) is bool(np.isnan(model.intervals.standard_errors[:-1]).any())
-    assert ("A secret coin divided the persons" in page) is (which == "split")
+    assert ("A secret coin divided the rows" in page) is (which == "split")
     X, labels, _ = table(n=500)
     without = classifier(intervals=False).fit(X, labels)
     plain = render_report(PublishedModel.from_estimator(without))

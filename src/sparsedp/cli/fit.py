@@ -271,7 +271,8 @@ def _show(model: "PublishedModel", output: Path, *, as_json: bool) -> None:
     if model.intervals is not None:
         click.echo(f"\n{model.summary()}")
     if model.scores is not None:
-        click.echo("\nPrivate scores, on persons who were held out:")
+        units = f"{model.privacy.get('unit', 'row')}s"
+        click.echo(f"\nPrivate scores, on {units} that were held out:")
         for line in score_lines(model.scores):
             click.echo(line)
     click.echo(f"\nWrote {output / 'model.json'}, {output / 'report.html'}, {output / 'run.toml'}")

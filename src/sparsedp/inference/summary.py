@@ -9,7 +9,7 @@ from sparsedp.inference.table import CoefficientTable
 
 METHODS = {
     "same": "all records, all features",
-    "split": "half of the persons choose, the others estimate",
+    "split": "a secret half chooses, the other estimates",
 }
 
 ESTIMAND = (

@@ -115,7 +115,7 @@ def _front_matter(model: PublishedModel, card: Card) -> str:
             "  - task:",
             f"      type: {task}",
             "    dataset:",
-            "      name: persons held out of the fit, not published",
+            f"      name: {card.unit}s held out of the fit, not published",
             "      type: private",
             "    metrics:",
         ]

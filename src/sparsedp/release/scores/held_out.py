@@ -27,7 +27,7 @@ class HeldOut:
     scores, refused, null, curves
         As in an ``Evaluation``.
     share : float
-        Part of the persons that was held out.
+        Part of the rows or persons that was held out.
     hint : str or None
         As in an ``Evaluation``.
     """

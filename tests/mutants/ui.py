@@ -8,6 +8,7 @@ PLACES = f"{HOME}/places.py"
 FITTING = f"{HOME}/fitting.py"
 DOOR = ("tests/ui/test_guard.py",)
 ONCE = ("tests/ui/test_charged_once.py",)
+ODD = ("tests/ui/test_attacks.py",)
 FORM = ("tests/ui/test_columns.py",)
 
 MUTANTS = [
@@ -42,6 +43,9 @@ MUTANTS = [
         PLACES, "real = Path(os.path.realpath(path))", "real = Path(os.path.abspath(path))", DOOR
     ),
     Mutant(PLACES, 'f"./{plain}" if plain.startswith("-") else plain', "plain", DOOR),
+    Mutant(f"{HOME}/journey.py", "if not all(map(self.places.is_own, named)):", "if False:", ODD),
+    Mutant(PLACES, "or found.st_uid != os.geteuid()", "", ODD),
+    Mutant(PLACES, "found = path.lstat()", "found = path.stat()", ODD),
     # charged once
     Mutant(
         FITTING,
@@ -49,7 +53,15 @@ MUTANTS = [
         "if attempt == now.attempt + 1:",
         ONCE,
     ),
-    Mutant(FITTING, "fit.code == 2 and not resuming", "fit.code != 0 and not resuming", ONCE),
+    Mutant(FITTING, "fit.code == 2 and resuming is False", "fit.code != 0 and not resuming", ONCE),
+    Mutant(FITTING, "resuming is False and not _has_model", "not resuming and not _has_model", ODD),
+    Mutant(FITTING, ".encode() + content)", ".encode())", ODD),
+    Mutant(
+        f"{HOME}/steps/fit.py",
+        'if context.form.get("shown") != fitting.fingerprint(context.journey, context.said):',
+        "if False:",
+        ODD,
+    ),
     Mutant(FITTING, " and not _has_model(journey):", ":", ONCE),
     Mutant(FITTING, "            pass_fds=(lock,),\n", "", ONCE),
     Mutant(
@@ -66,6 +78,7 @@ MUTANTS = [
         '*("--progress", "-o", self.model, "--json"),',
         FORM,
     ),
+    Mutant(f"{HOME}/commands.py", "if text.isprintable():", "if True:", FORM),
     Mutant(
         f"{HOME}/columns.py",
         'said = {"kind": "category", "categories": listed(target.classes)}',

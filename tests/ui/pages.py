@@ -175,6 +175,13 @@ def charge_to(server: Server, name: str, csrf: str, ledger: str, epsilon: str) -
     return server.post(f"{name}/price", csrf, ledger=ledger, who="Ada", **budget, go="1")[2]
 
 
+def shown(server: Server, name: str) -> str:
+    """What the page of a fit says that it would start."""
+    found = re.search(r'name="shown" value="(\w+)"', server.get(f"{name}/fit")[1])
+    assert found
+    return found.group(1)
+
+
 def state(server: Server, name: str) -> str:
     """How the fit stands, once it does not run any more."""
     end = time.monotonic() + 300

@@ -14,7 +14,16 @@ from sparsedp.ui import fitting
 from sparsedp.ui.answers import Answers
 from sparsedp.ui.journey import Journey
 from sparsedp.ui.places import Places
-from tests.ui.pages import Server, charge_to, check_discreet, ready, state, tree, write_table
+from tests.ui.pages import (
+    Server,
+    charge_to,
+    check_discreet,
+    ready,
+    shown,
+    state,
+    tree,
+    write_table,
+)
 
 
 def test_clicks_tabs_and_restarts_are_charged_once(tmp_path):
@@ -23,22 +32,25 @@ def test_clicks_tabs_and_restarts_are_charged_once(tmp_path):
         server.enter()
         name = ready(server, ledger_epsilon="0.5")
         csrf = server.form(f"{name}/fit")
-        assert server.post(f"{name}/fit", csrf, attempt="2")[0] == 303
+        seen = shown(server, name)
+        assert server.post(f"{name}/fit", csrf, attempt="2", shown=seen)[0] == 303
         assert state(server, name) == "none", "the first attempt comes first"
-        server.post(f"{name}/fit", csrf, attempt="1")
+        server.post(f"{name}/fit", csrf, attempt="1", shown=seen)
         assert state(server, name) == "refused"
         text = server.get(f"{name}/fit")[1]
         assert "the ledger has epsilon=0.5" in text
         assert "Nothing was charged" in text
         assert charge_to(server, name, csrf, "b.ledger", "3") == f"{name}/fit"
-        shown = html.unescape(re.findall(r"<code>(.*?)</code>", server.get(f"{name}/fit")[1])[0])
+        command = html.unescape(re.findall(r"<code>(.*?)</code>", server.get(f"{name}/fit")[1])[0])
+        seen = shown(server, name)
 
         def click(_: int) -> int:
-            return server.post(f"{name}/fit", csrf, attempt="2")[0]
+            return server.post(f"{name}/fit", csrf, attempt="2", shown=seen)[0]
 
         with ThreadPoolExecutor(8) as pool:
             assert set(pool.map(click, range(16))) == {303}
-        assert server.post(f"{name}/fit", csrf, attempt="3")[0] == 303, "it runs: nothing happens"
+        third = server.post(f"{name}/fit", csrf, attempt="3", shown=seen)
+        assert third[0] == 303, "it runs: nothing happens"
         assert json.loads(server.get(f"{name}/fit/state")[1])["kind"] == "running"
         assert server.post(f"{name}/plan", csrf, epsilon="2", delta="1e-6")[0] == 409
         assert server.post(f"{name}/again", csrf)[0] == 303
@@ -46,23 +58,24 @@ def test_clicks_tabs_and_restarts_are_charged_once(tmp_path):
     with Server(tmp_path) as server:
         server.enter()
         csrf = server.form()
-        server.post(f"{name}/fit", csrf, attempt="2")
-        server.post(f"{name}/fit", csrf, attempt="3")
+        server.post(f"{name}/fit", csrf, attempt="2", shown=seen)
+        server.post(f"{name}/fit", csrf, attempt="3", shown=seen)
         assert state(server, name) == "done", "it outlived the server"
         for attempt in "123":
             for more in ({}, {"resume": "1"}):
-                assert server.post(f"{name}/fit", csrf, attempt=attempt, **more)[0] == 303
+                form = {"attempt": attempt, "shown": seen, **more}
+                assert server.post(f"{name}/fit", csrf, **form)[0] == 303
         assert server.post(f"{name}/unit", csrf, unit="row", target="sick")[0] == 409
-        check_result(server, name, shown)
+        check_result(server, name, command)
 
 
-def check_result(server: Server, name: str, shown: str) -> None:
+def check_result(server: Server, name: str, command: str) -> None:
     folder = server.folder / "sparsedp-ui" / name
     assert len(Ledger(path=server.folder / "b.ledger").history()) == 1
     assert Ledger(path=server.folder / "a.ledger").history() == []
     assert sorted(path.name for path in folder.glob("fit-*")) == ["fit-1", "fit-2"]
     ran = json.loads((folder / "fit-2" / "fit.json").read_text())
-    assert shlex.join(["sparsedp", *ran["command"]]) == shown, "what was shown is what ran"
+    assert shlex.join(["sparsedp", *ran["command"]]) == command, "what was shown is what ran"
     assert PublishedModel.load(folder / "model").privacy["unit"] == "person"
     before = tree(server.folder)
     pages = ("", *(f"{name}/{step}" for step in ("file", "unit", "schema", "plan", "price", "fit")))

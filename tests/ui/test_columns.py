@@ -1,6 +1,7 @@
 """The form of columns says what the schema says, there and back; commands are ones that exist."""
 
 import shlex
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -113,6 +114,21 @@ SAID = Answers(
     ledger="a.ledger",
     who="--force",
 )
+
+
+@pytest.mark.parametrize(
+    "name", ["x\x15echo owned #", "a\nb", "y\u202egnp.exe", "it's \\x\x07", "\x00"[:0], "\x7fé"]
+)
+def test_a_shell_reads_what_was_run(name):
+    """Pasted into a terminal, a strange name ends no quotes and shows no other command."""
+    text = shown(["init", "t.csv", "--target", name])
+    assert text.isprintable()
+    read = subprocess.run(
+        ["bash", "-c", text.replace("sparsedp", "printf '%s\\0'", 1)],
+        capture_output=True,
+        check=True,
+    )
+    assert read.stdout.decode().split("\0")[:-1] == ["init", "t.csv", "--target", name]
 
 
 @pytest.mark.parametrize("said", [SAID, Answers(data="t.csv", unit="row", ledger="a.ledger")])

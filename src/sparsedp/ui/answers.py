@@ -16,8 +16,8 @@ STEPS = {
 """Names of the steps in their order, and how the page calls them."""
 
 
-class Unreadable(Exception):
-    """A journey's file that is not one of this version."""
+class Unreadable(ValueError):
+    """What lies in the page's folder, and is not of this page or of this version."""
 
 
 @dataclass(frozen=True, kw_only=True)

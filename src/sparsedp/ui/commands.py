@@ -13,7 +13,27 @@ EXPORTS = {"python": "model.py", "js": "model.mjs", "sql": "model.sql", "onnx": 
 
 def shown(command: Sequence[str]) -> str:
     """As one types it into a shell, in the folder where the page was started."""
-    return shlex.join(["sparsedp", *command])
+    return " ".join(map(_quoted, ["sparsedp", *command]))
+
+
+def _quoted(text: str) -> str:
+    """One argument; what is no printable text is spelled out, as bash and zsh read it.
+
+    A header is a stranger's: a control character in a name would end the quotes when it is pasted,
+    and marks of the direction of writing would show another command than the one that is copied.
+    """
+    if text.isprintable():
+        return shlex.quote(text)
+    spelled = (_spelled(character) for character in text)
+    return f"$'{''.join(spelled)}'"
+
+
+def _spelled(character: str) -> str:
+    if character in "\\'":
+        return f"\\{character}"
+    if character.isprintable():
+        return character
+    return "".join(f"\\x{byte:02x}" for byte in character.encode(errors="surrogateescape"))
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ which nothing was charged) is there another one; what ended in any other way can
 ``sparsedp fit --resume``, which charges nothing, and never be run again.
 """
 
+import hashlib
 import json
 import os
 import re
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from sparsedp.ui.answers import Answers
 from sparsedp.ui.journey import Journey
 from sparsedp.ui.locks import is_held, take
 from sparsedp.ui.running import Ran
@@ -63,13 +65,13 @@ def standing(journey: Journey) -> Standing:
     attempts = sorted(
         (int(path.name[4:]), path)
         for path in journey.folder.glob("fit-*")
-        if path.name[4:].isdigit()
+        if path.name[4:].isdecimal()
     )
     if not attempts:
         return Standing("none")
     number, folder = attempts[-1]
     held = is_held(folder / "lock")  # first: what ended meanwhile has left its files
-    resuming = json.loads((folder / "commands.json").read_text(encoding="utf-8"))["resuming"]
+    resuming = _is_resuming(folder)
     found = {name: Ran.read(folder / f"{name}.json") for name in ("fit", "ledger", "verify")}
     fit = found["fit"]
     kind: Kind = "failed"
@@ -77,9 +79,16 @@ def standing(journey: Journey) -> Standing:
         kind = "running"
     elif fit is not None and fit.is_well:
         kind = "done"
-    elif fit is not None and fit.code == 2 and not resuming and not _has_model(journey):
+    elif fit is not None and fit.code == 2 and resuming is False and not _has_model(journey):
         kind = "refused"
-    return Standing(kind, number, resuming, _progress(folder), **found)
+    return Standing(kind, number, resuming is True, _progress(folder), **found)
+
+
+def fingerprint(journey: Journey, said: Answers) -> str:
+    """What a fit would be: its command and its schema. A click is for what its page showed."""
+    schema = journey.folder / "schema.toml"
+    content = schema.read_bytes() if schema.is_file() else b""
+    return hashlib.sha256(json.dumps(journey.commands(said).fit()).encode() + content).hexdigest()
 
 
 def start(journey: Journey, attempt: int) -> None:
@@ -136,6 +145,14 @@ def _begin(folder: Path, lock: int) -> None:
 def _has_model(journey: Journey) -> bool:
     """Whether a fit has left anything: what can be printed no more may still be paid for."""
     return any((journey.folder / name).exists() for name in ("model", "model.unfinished"))
+
+
+def _is_resuming(folder: Path) -> bool | None:
+    """What an attempt was; None if that cannot be read any more."""
+    try:
+        return bool(json.loads((folder / "commands.json").read_bytes())["resuming"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def _progress(folder: Path) -> tuple[int, int] | None:

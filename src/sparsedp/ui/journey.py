@@ -16,17 +16,21 @@ import re
 import secrets
 import shutil
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sparsedp.ui.answers import Answers
+from sparsedp.ui.answers import Answers, Unreadable
 from sparsedp.ui.commands import Commands
 from sparsedp.ui.locks import taken
 from sparsedp.ui.places import WORK, Places
 from sparsedp.ui.running import Ran, run
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,60}")
+
+
+class Absent(Exception):
+    """A journey that does not exist."""
 
 
 def write(path: Path, text: str) -> None:
@@ -54,8 +58,7 @@ class Journey:
         """A new one; only its owner can read its folder."""
         stem = re.sub(r"[^a-z0-9]+", "-", Path(said.data).name.split(".")[0].lower()).strip("-")
         found = cls(places, f"{stem[:30] or 'table'}-{secrets.token_hex(3)}")
-        found.folder.parent.mkdir(mode=0o700, exist_ok=True)
-        found.folder.mkdir(mode=0o700)
+        (places.work() / found.name).mkdir(mode=0o700)
         found.save(said)
         return found
 
@@ -64,14 +67,17 @@ class Journey:
         """One that exists, by its name; anything else is refused."""
         journey = cls(places, name)
         if not NAME.fullmatch(name) or not (journey.folder / "journey.json").is_file():
-            raise LookupError("there is no such journey")
+            raise Absent("there is no such journey")
         return journey
 
     @classmethod
     def all(cls, places: Places) -> list["Journey"]:
         """All of them, the latest first."""
-        files = (places.root / WORK).glob("*/journey.json")
-        ordered = sorted(files, key=lambda path: path.stat().st_mtime, reverse=True)
+        found = {}
+        for path in (places.root / WORK).glob("*/journey.json"):
+            with suppress(OSError):  # it was left meanwhile
+                found[path] = path.stat().st_mtime
+        ordered = sorted(found, key=lambda path: found[path], reverse=True)
         return [
             cls(places, path.parent.name) for path in ordered if NAME.fullmatch(path.parent.name)
         ]
@@ -84,7 +90,14 @@ class Journey:
     @property
     def said(self) -> Answers:
         """What was said so far."""
-        return Answers.read(self.folder / "journey.json")
+        path = self.folder / "journey.json"
+        found = Answers.read(path)
+        named = filter(None, (found.data, found.ledger, found.codebook))
+        if not all(map(self.places.is_own, named)):
+            raise Unreadable(
+                f"{path} names a file that is a link, or lies outside the page's folder"
+            )
+        return found
 
     def commands(self, said: Answers) -> Commands:
         """The commands that follow from what was said."""

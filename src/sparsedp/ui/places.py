@@ -1,8 +1,12 @@
 """Which files the page can name: those below the folder where it was started."""
 
 import os
+import stat
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from sparsedp.ui.answers import Unreadable
 
 WORK = "sparsedp-ui"
 """Folder of all journeys, below the root."""
@@ -74,14 +78,41 @@ class Places:
     def file(self, text: str) -> str:
         """A regular file that exists."""
         plain = self.inside(text)
-        if not (self.root / plain).exists():
+        if not os.path.exists(self.root / plain):  # False for what can be no name, too
             raise ValueError(f"there is no file {plain}")
         return plain
+
+    def is_own(self, text: str) -> bool:
+        """Whether a stored path is still what it was: inside, and no link to elsewhere."""
+        try:
+            return self.inside(text) == text
+        except ValueError:
+            return False
+
+    def work(self) -> Path:
+        """The folder of all journeys, made if it is not there; nobody else can look into it.
+
+        Raises
+        ------
+        Unreadable
+            If it is a link, or somebody else's, who could put other files in the place of ours.
+        """
+        path = self.root / WORK
+        with suppress(FileExistsError):
+            path.mkdir(mode=0o700)
+        found = path.lstat()
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+            raise Unreadable(
+                f"{WORK} is a link or belongs to somebody else, and the page keeps its work there: "
+                "remove it, or start sparsedp ui in another folder"
+            )
+        path.chmod(0o700)
+        return path
 
     def listing(self, text: str) -> Listing:
         """Folders and tables in a folder; hidden ones and links to outside are left out."""
         folder = self.inside(text or ".")
-        if not (self.root / folder).is_dir():
+        if not os.path.isdir(self.root / folder):
             raise ValueError(f"there is no folder {folder}")
         folders, files = [], []
         with os.scandir(self.root / folder) as entries:

@@ -1,5 +1,6 @@
 """The server: one address on this machine, for whoever has the address from the terminal."""
 
+import os
 import socket
 from collections.abc import Callable
 from importlib.resources import files
@@ -14,7 +15,8 @@ from starlette.types import ASGIApp
 
 from sparsedp.ui.answers import Unreadable
 from sparsedp.ui.guard import Guard, Session
-from sparsedp.ui.places import Places
+from sparsedp.ui.journey import Absent
+from sparsedp.ui.places import WORK, Places
 from sparsedp.ui.steps import fit, page, plan, price, result, schema, start, unit
 
 STATIC = {"ui.css": "text/css", "ui.js": "text/javascript", "icon.svg": "image/svg+xml"}
@@ -40,7 +42,12 @@ def application(places: Places, session: Session) -> ASGIApp:
     ]
     app = Starlette(
         routes=[Mount(session.base, routes=pages)],
-        exception_handlers={LookupError: _absent, Unreadable: _broken, 404: _absent},
+        exception_handlers={
+            Absent: _absent,
+            Unreadable: _broken,
+            404: _absent,
+            Exception: _bug,
+        },
     )
     app.state.places, app.state.base = places, session.base
     return Guard(app, session)
@@ -58,13 +65,16 @@ def serve(folder: Path, port: int, tell: Callable[[str], None]) -> None:
     tell : callable
         Takes the address that lets in once, now and after each use.
     """
+    places = Places.at(folder)
+    if os.path.lexists(places.root / WORK):
+        places.work()
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind(("127.0.0.1", port))
     listener.listen()  # whoever is quick waits for the first answer
     session = Session(listener.getsockname()[1], tell)
     config = uvicorn.Config(
-        application(Places.at(folder), session),
+        application(places, session),
         log_level="warning",
         access_log=False,  # addresses hold tokens
         server_header=False,
@@ -87,7 +97,7 @@ def _step(
 def _static(request: Request) -> Response:
     name = request.path_params["file"]
     if name not in STATIC:
-        return _absent(request, LookupError())
+        return _absent(request, Absent())
     text = (files("sparsedp.ui") / "pages" / name).read_text(encoding="utf-8")
     return PlainTextResponse(text, media_type=STATIC[name])
 
@@ -98,3 +108,9 @@ def _absent(request: Request, error: Exception) -> Response:
 
 def _broken(request: Request, error: Exception) -> Response:
     return page.rendered(request, "absent.html", page.Problem(str(error), status=409))
+
+
+def _bug(request: Request, error: Exception) -> Response:
+    """What went wrong is told the terminal alone."""
+    sentence = "this is a bug in sparsedp: the terminal says more"
+    return page.rendered(request, "absent.html", page.Problem(sentence, status=500))

@@ -8,6 +8,10 @@ from sparsedp.ui.steps.page import Context, Problem, concerning
 
 NEEDLES = {"--allow-unmatched": "price", "invalid": "price", "--yes": "price", "ledger": "price"}
 NEEDLES |= {"column": "schema", "schema": "schema"}
+CHANGED = (
+    "this was changed since the page was opened, perhaps in another tab, and nothing was started: "
+    "look at what it is now, and start it then"
+)
 
 
 def show(request: Request) -> Response:
@@ -24,9 +28,14 @@ def start(request: Request) -> Response:
             context = Context.of(request)
             if not context.said.can_see("fit"):
                 raise Problem("the steps before this one come first", status=409)
-            if attempt.isdecimal():
-                act = fitting.resume if "resume" in context.form else fitting.start
-                act(context.journey, int(attempt))
+            if not attempt.isdecimal() or len(attempt) > 9:
+                raise Problem("that is no attempt: open the page anew", status=400)
+            if "resume" in context.form:
+                fitting.resume(context.journey, int(attempt))
+            elif context.fit.is_open:
+                if context.form.get("shown") != fitting.fingerprint(context.journey, context.said):
+                    raise Problem(CHANGED, status=409)
+                fitting.start(context.journey, int(attempt))
     except Problem as problem:
         return _page(context, problem)
     return context.go("fit")
@@ -51,4 +60,5 @@ def _page(context: Context, problem: Problem | None) -> Response:
         problem,
         wrong=wrong,
         ledger={} if looked is None else looked.output,
+        shown=fitting.fingerprint(context.journey, context.said),
     )

@@ -58,8 +58,10 @@ def _number(value: object, digits: int = 4) -> str:
 
 
 def _sentence(text: str) -> str:
-    """With a capital letter and an end."""
-    return text[:1].upper() + text[1:] + ("" if text[-1:] in ".?!" else ".")
+    """With a capital letter, unless it begins with a name, and an end."""
+    first = text.split(" ")[0]
+    begun = text[:1].upper() + text[1:] if first.isalpha() else text
+    return begun + ("" if text[-1:] in ".?!" else ".")
 
 
 @dataclass(frozen=True)

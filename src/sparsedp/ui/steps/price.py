@@ -1,5 +1,6 @@
 """What the fit costs, and the ledger that it is charged to."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -62,7 +63,7 @@ def _posted(before: Answers, form: Mapping[str, str], where: Places) -> Answers:
 
 def _commands(context: Context, said: Answers) -> list[Sequence[str]]:
     commands = context.journey.commands(said)
-    is_there = (context.journey.places.root / said.ledger).exists()
+    is_there = os.path.exists(context.journey.places.root / said.ledger)
     return [commands.show_ledger() if is_there else commands.make_ledger()]
 
 
@@ -75,5 +76,5 @@ def _page(context: Context, said: Answers, problem: Problem | None) -> Response:
         _commands(context, said),
         problem,
         ledger=looked.output if looked is not None and is_this else None,
-        is_there=bool(said.ledger) and (root / said.ledger).exists(),
+        is_there=bool(said.ledger) and os.path.exists(root / said.ledger),
     )

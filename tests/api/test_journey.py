@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import re
+import tomllib
 from pathlib import Path
 
 import click
@@ -157,6 +158,33 @@ def test_code_books_in_json(folder, form):
     assert '[features.Geschlecht]\nkind = "category"\ncategories = ["w", "m"]\n' in text
     assert "[features.Patienten-Nr]\ndrop = true\n" in text
     assert "# [features.Gewicht]" in text
+
+
+@pytest.mark.parametrize(
+    ("head", "rows", "sources"),
+    [
+        (
+            "name,kind,lower,upper",
+            ["Größe,number,50,250", "Gewicht,number,2,300", "Raucher,drop,,"],
+            ["code book names.csv", "code book names.csv", None],
+        ),
+        (
+            "name,kind,lower,upper,source",
+            ["Größe,number,50,250,the scale", "Gewicht,number,2,300,", "Raucher,drop,,,"],
+            ["the scale", None, None],
+        ),
+    ],
+    ids=["its name", "its own words"],
+)
+def test_limits_name_the_code_book_and_not_its_folder(folder, head, rows, sources):
+    away = folder / "secret-project"
+    away.mkdir()
+    (away / "names.csv").write_text("\n".join([head, *rows]), encoding="utf-8")
+    run("init", "t.csv", "--codebook", away / "names.csv", "--unit", "row")
+    text = Path("schema.toml").read_text(encoding="utf-8")
+    said = tomllib.loads(text)["features"]
+    assert [said[row.split(",")[0]].get("source") for row in rows] == sources
+    assert "secret-project" not in text
 
 
 BAD_BOOKS = {

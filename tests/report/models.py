@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsedp import SparseLinearRegression, SparseLogisticRegression
+from sparsedp import Schema, SparseLinearRegression, SparseLogisticRegression
 from sparsedp.release import PublishedModel
 
 UNITS = ("row", "person")
@@ -49,6 +49,25 @@ def linear() -> PublishedModel:
     fitted = SparseLinearRegression(
         epsilon=1.0, delta=1e-6, bounds=(-1, 1), target_bounds=(-8, 8), n_nonzero=2
     ).fit(X, margin)
+    return PublishedModel.from_estimator(fitted)
+
+
+@cache
+def with_schema(*sources: str | None) -> PublishedModel:
+    """A column for each source; None declares none."""
+    X, margin = table()
+    names = [f"c{j}" for j in range(len(sources))]
+    limits = {"lower": -1, "upper": 1}
+    schema = Schema(
+        features={
+            name: limits if source is None else {**limits, "source": source}
+            for name, source in zip(names, sources, strict=True)
+        },
+        unit="row",
+    )
+    fitted = SparseLogisticRegression(
+        epsilon=1.0, delta=1e-6, schema=schema, classes=("no", "yes")
+    ).fit(dict(zip(names, X.T, strict=False)), np.where(margin > 0, "yes", "no"))
     return PublishedModel.from_estimator(fitted)
 
 

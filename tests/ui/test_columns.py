@@ -34,6 +34,7 @@ kind = "whole"
 lower = 18
 upper = 110
 missing = 40
+source = "code book of 2024"
 [features.income]
 kind = "number"
 lower = 0
@@ -66,8 +67,8 @@ drop = true
 NAMES = ("id", "age", "income", "at, ward", "when", "hour", "notes", "smoker", "rest", "y")
 
 
-def through_the_form(path: Path) -> dict:
-    """What init writes from a form that nobody touched."""
+def through_the_form(path: Path, **typed: str) -> dict:
+    """What init writes from a form that nobody touched but for these fields."""
     found = tables(path)
     columns = columns_of(found, NAMES, ["y", "id"])
     form = {f"{column.key}-kind": column.kind for column in columns}
@@ -75,6 +76,7 @@ def through_the_form(path: Path) -> dict:
     target = target_of(found, is_count=False)
     form |= {"target-kind": target.kind, "target-classes": target.classes}
     form |= {"target-lower": target.lower, "target-upper": target.upper}
+    form |= {key.replace("_", "-"): text for key, text in typed.items()}
     written = book(posted_columns(columns, form), posted_target(form), "y", found)
     (path.parent / "columns.json").write_text(written)
     entries = read_codebook(path.parent / "columns.json")
@@ -87,6 +89,14 @@ def test_a_form_that_nobody_touched_changes_nothing(tmp_path):
     again = through_the_form(path)
     assert again.pop("bounds") == {}
     assert again == tomllib.loads(SCHEMA)
+
+
+def test_limits_that_were_typed_are_not_said_to_come_from_a_code_book(tmp_path):
+    path = tmp_path / "schema.toml"
+    path.write_text(SCHEMA)
+    age = tomllib.loads(SCHEMA)["features"]["age"]
+    typed = through_the_form(path, c1_upper="120")["features"]["age"]
+    assert typed == {**{k: v for k, v in age.items() if k != "source"}, "upper": 120}
 
 
 def test_a_number_is_predicted(tmp_path):

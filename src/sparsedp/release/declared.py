@@ -55,6 +55,27 @@ def declared(schema: Schema, used: Sequence[int]) -> tuple[Declared, ...]:
     )
 
 
+def sources(columns: Sequence[Declared] | None) -> str:
+    """For whoever signs: how many declarations do not say where they come from.
+
+    Parameters
+    ----------
+    columns : sequence of Declared, or None
+        None for a model without a schema.
+    """
+    if columns is None:
+        return "not declared: limits were given as numbers"
+    unsaid = [column.name for column in columns if column.source is None]
+    if not unsaid:
+        return f"declared for {'all ' if len(columns) > 1 else ''}{_columns(len(columns))}"
+    where = "any of " if len(unsaid) == len(columns) > 1 else f"{len(unsaid)} of "
+    return f"not declared for {where}{_columns(len(columns))}: {_some(unsaid)}"
+
+
+def _columns(n: int) -> str:
+    return f"{n} column{'s' if n != 1 else ''}"
+
+
 def _holds(kind: Kind) -> str:
     match kind:
         case Number():

@@ -13,7 +13,7 @@ from sparsedp.privacy.verdict import Verdict, labels_from_data
 from sparsedp.release.approval.charged import Charged
 from sparsedp.release.approval.signed import Signed
 from sparsedp.release.card import Card
-from sparsedp.release.declared import declared
+from sparsedp.release.declared import declared, sources
 from sparsedp.release.effects import effects_of
 from sparsedp.release.feature import Feature
 from sparsedp.release.intervals.forest import forest_of
@@ -121,6 +121,7 @@ def render_report(
     )
     environment.filters |= {"number": _number, "percent": _percent}
     ordered = by_effect(model)
+    columns = None if model.schema is None else declared(model.schema, list(model.coef))
     style = environment.get_template("report.css").render()
     return environment.get_template("report.html").render(
         style=style,
@@ -135,7 +136,8 @@ def render_report(
         panels=panels_of(model, ordered),
         forest=None if model.intervals is None else forest_of(model.intervals, model.features),
         line=model.linear_form(),
-        declared=None if model.schema is None else declared(model.schema, list(model.coef)),
+        declared=columns,
+        sources=sources(columns),
         width=WIDTH,
         evaluation=None if evaluation is None else _checked(evaluation),
         scores=model.scores,

@@ -167,8 +167,11 @@ def _entry(column: Column, before: Table) -> Table:
         return {"kind": "drop"}
     takes, said = TAKES.get(column.kind, ()), column.fields
     found: Table = {"kind": column.kind}
+    # What was typed here no code book said; an empty source is none, not the name of the file.
+    untouched = _column(column.key, column.name, before) == column
+    found["source"] = before.get("source", "") if untouched else ""
     if _kind(before) == column.kind:
-        own = {*FIELDS, "kind", "drop"}
+        own = {*FIELDS, "kind", "drop", "source"}
         found |= {key: _plain(value) for key, value in before.items() if key not in own}
     for field in ("lower", "upper", "format", "period", "words"):
         if field in takes and said[field]:

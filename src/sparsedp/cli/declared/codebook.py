@@ -1,7 +1,8 @@
 """A public code book, CSV or JSON, as the tables of a schema file.
 
 One entry per column: its name, and what the schema's own tables say (kind, lower, upper,
-categories, missing, ...). Words that code books use for the same are understood.
+categories, missing, ...). Words that code books use for the same are understood. What an entry does
+not say about its source is the name of the file, without its folders: a schema is published.
 """
 
 import re
@@ -12,6 +13,7 @@ from pathlib import Path
 from sparsedp.data.files.open_raw import open_raw
 from sparsedp.data.files.opened import read_json
 from sparsedp.data.raw import Unchecked
+from sparsedp.data.schema.kinds.checks import LONGEST_SOURCE
 from sparsedp.data.schema.tables import GUESSES, feature
 
 NAME = ("name", "column", "variable", "field")
@@ -67,6 +69,8 @@ def read_codebook(path: Path) -> dict[str, dict[str, Unchecked]]:
         if names[0] in found:
             raise ValueError(f"{path}: {names[0]!r} stands twice in the code book")
         table = _table({key: said for key, said in entry.items() if key not in NAME})
+        if "source" not in entry and "drop" not in table and path.name.isprintable():
+            table["source"] = f"code book {path.name}"[:LONGEST_SOURCE]
         try:
             feature(names[0], table)
         except ValueError as error:

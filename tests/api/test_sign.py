@@ -116,6 +116,25 @@ def test_encrypted_keys_ask(folder):
     assert "password is wrong" in shown
 
 
+def test_a_key_with_a_password_needs_somebody(folder):
+    key = Ed25519PrivateKey.generate()
+    how = BestAvailableEncryption(b"open sesame")
+    (folder / "locked").write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, how))
+    name = ("--key", folder / "locked", "--name", "Office")
+    assert "sign in a terminal" in run("sign", folder / "model", *name, text="", code=2)
+
+
+def test_no_key_lies_in_what_is_published(folder):
+    inside = folder / "model" / "keys" / "key"
+    name = ("--name", "Office")
+    run("sign", folder / "model", "--new-key", inside, *name, code=2)
+    assert not inside.exists()
+    make_key(folder / "model" / "key")
+    shown = run("sign", folder / "model", "--key", folder / "model" / "key", *name, code=2)
+    assert "published with it" in shown
+    run("sign", folder / "model", "--key", folder / "key", *name)
+
+
 @pytest.mark.parametrize("text", ["", "{}", "[1]", '{"format": 1}', "x" * 99])
 def test_files_of_strangers_raise_one_sentence(folder, text):
     signature_path(folder / "model").write_text(text)

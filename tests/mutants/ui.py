@@ -71,6 +71,8 @@ MUTANTS = [
         ONCE,
         survives="a server that is killed takes no group with it; Ctrl-C in a terminal does",
     ),
+    # a key is published nowhere
+    Mutant(f"{HOME}/steps/sign.py", 'if key.split("/")[0] == WORK:', "if False:", ONCE),
     # what is run is what was said
     Mutant(
         f"{HOME}/commands.py",

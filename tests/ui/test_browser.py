@@ -181,13 +181,14 @@ def pay(visitor: Visitor, folder: Path) -> None:
 
 
 def fit_in_two_tabs(context: BrowserContext, visitor: Visitor) -> Visitor:
-    """A double click in one tab, which is closed, and a click in another."""
+    """Twice in one tab, which is closed, and once in another."""
     other = Visitor(context.new_page())
     other.page.goto(visitor.page.url)
     shown = other.command
-    visitor.page.dblclick("button.main", no_wait_after=True)
+    visitor.press()
+    visitor.page.keyboard.press("Enter")
     visitor.page.wait_for_selector("#running, a.main")
-    other.page.click("button.main")
+    other.press()
     other.page.wait_for_selector("#running, a.main")
     assert other.command == shown, "the same fit"
     other.look()
@@ -222,6 +223,22 @@ def no_other_page_starts_anything(context: BrowserContext, server: Server, targe
     assert sorted((server.folder / "sparsedp-ui").iterdir()) == before
 
 
+def sign(visitor: Visitor) -> None:
+    visitor.write("#signer", "Privacy office", then="Tab")
+    visitor.write("#key", "../officer.pem")
+    visitor.press("form[action$=sign] button.main")
+    visitor.wrong("key", "outside")
+    assert visitor.page.input_value("#signer") == "Privacy office", "what was typed is not lost"
+    visitor.write("#key", "officer.pem", then="Tab")
+    visitor.page.keyboard.press("ArrowDown")
+    visitor.page.wait_for_selector("#signing:has-text('--new-key officer.pem')")
+    visitor.press("form[action$=sign] button.main")
+    visitor.page.wait_for_selector("text=Signed by Privacy office")
+    report = visitor.page.frame_locator("iframe")
+    assert "by Privacy office" in report.locator("main").inner_text()
+    visitor.look()
+
+
 def see_the_results(visitor: Visitor, folder: Path) -> None:
     visitor.press("a.main")
     visitor.at("result")
@@ -230,8 +247,9 @@ def see_the_results(visitor: Visitor, folder: Path) -> None:
     assert "AUC" in visitor.page.inner_text("main")  # with an interval, or refused
     report = visitor.page.frame_locator("iframe")
     assert "Model of sick" in report.locator("h1").inner_text()
+    sign(visitor)
     visitor.choose("#to", "S")
-    visitor.press("form.previewed button.main")
+    visitor.press("form[action$=result] button.main")
     visitor.page.wait_for_selector("text=model.sql")
     visitor.look()
     assert "probability of yes" in next((folder / "sparsedp-ui").glob("*/model.sql")).read_text()

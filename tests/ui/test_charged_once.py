@@ -7,9 +7,16 @@ import shlex
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    PrivateFormat,
+)
 
 from sparsedp import Ledger
 from sparsedp.release import PublishedModel
+from sparsedp.release.approval.sign import check_signature
 from sparsedp.ui import fitting
 from sparsedp.ui.answers import Answers
 from sparsedp.ui.journey import Journey
@@ -66,7 +73,40 @@ def test_clicks_tabs_and_restarts_are_charged_once(tmp_path):
                 form = {"attempt": attempt, "shown": seen, **more}
                 assert server.post(f"{name}/fit", csrf, **form)[0] == 303
         assert server.post(f"{name}/unit", csrf, unit="row", target="sick")[0] == 409
+        sign(server, name)
         check_result(server, name, command)
+
+
+def sign(server: Server, name: str) -> None:
+    """With a key that is made by the first of two clicks; nothing but the command opens a key."""
+    csrf, work = server.form(), server.folder / "sparsedp-ui" / name
+    locked = Ed25519PrivateKey.generate()
+    how = (Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"sesame"))
+    (server.folder / "locked.pem").write_bytes(locked.private_bytes(*how))
+
+    def signed(key: str, key_is: str = "there", signer: str = "Office") -> str:
+        form = {"key": key, "key_is": key_is, "signer": signer}
+        status, text, where = server.post(f"{name}/sign", csrf, **form)
+        assert (status == 303) == (where == f"{name}/result#signed")
+        return html.unescape(text)
+
+    assert "outside the folder" in signed("../officer.pem", "new")
+    for place in (f"sparsedp-ui/{name}/model/officer.pem", "sparsedp-ui/officer.pem"):
+        assert "is published" in signed(place, "new")
+    assert "a file of its own" in signed("visits.csv").lower()
+    assert "there is no file officer.pem" in signed("officer.pem").lower()
+    assert "say who signs" in signed("officer.pem", "new", signer=" ").lower()
+    assert "sign in a terminal, which asks for it" in signed("locked.pem")
+    assert not (work / "model" / "model.json.signature").exists()
+    with ThreadPoolExecutor(2) as pool:
+        assert set(pool.map(signed, ["officer.pem"] * 2, ["new"] * 2)) == {""}
+    assert "Signed by <strong>Office</strong>" in server.get(f"{name}/result")[1]
+    assert "by Office, " in server.get(f"{name}/report")[1]
+    assert check_signature(work / "model", server.folder / "officer.pem.pub")[1] == []
+    assert (server.folder / "officer.pem").stat().st_mode & 0o777 == 0o600
+    secret = (server.folder / "officer.pem").read_text().splitlines()[1]
+    for text in (*server.pages, *(each.decode() for each in tree(work).values())):
+        assert secret not in text
 
 
 def check_result(server: Server, name: str, command: str) -> None:

@@ -1,5 +1,6 @@
 """``sparsedp sign``: vouch for a model file."""
 
+import sys
 from pathlib import Path
 
 import click
@@ -30,6 +31,11 @@ def command(
     from sparsedp.privacy import Ledger
     from sparsedp.release.approval.sign import make_key, sign, signature_path
 
+    for file in filter(None, (key, new_key)):
+        if model is not None and model.is_dir() and model.resolve() in file.resolve().parents:
+            raise ValueError(
+                "a key in the folder of the model is published with it: keep it elsewhere"
+            )
     if new_key is not None:
         if key is not None:
             raise ValueError("give --key for a key that there is, or --new-key, not both")
@@ -49,4 +55,10 @@ def command(
 
 
 def _password() -> str:
+    """By whoever sits at the terminal; where there is none, a line of standard input."""
+    if not sys.stdin.isatty():
+        line = sys.stdin.readline()
+        if not line:
+            raise ValueError("the key has a password: sign in a terminal, which asks for it")
+        return line.rstrip("\n")
     return click.prompt("Password of the key", hide_input=True, err=True)

@@ -10,6 +10,9 @@ DIALECTS = ("postgresql", "sqlite", "duckdb", "bigquery")
 EXPORTS = {"python": "model.py", "js": "model.mjs", "sql": "model.sql", "onnx": "model.onnx"}
 """Formats, and the files that they go to."""
 
+SIGNING = ("sign", "report", "signature")
+"""What is kept of the commands of a signature."""
+
 
 def shown(command: Sequence[str]) -> str:
     """As one types it into a shell, in the folder where the page was started."""
@@ -129,6 +132,20 @@ class Commands:
         """The model for another engine."""
         how = ["--dialect", dialect, *_option("--table", table)] if to == "sql" else []
         return ["export", self.model, "--to", to, *how, "-o", f"{self.work}/{EXPORTS[to]}"]
+
+    def sign(self, key: str, signer: str, *, new: bool) -> list[list[str]]:
+        """Sign the model, write its report anew, and check the signature.
+
+        The public part of the key stands beside it if it was made here.
+        """
+        ledger = ["--ledger", self.said.ledger]
+        public = ["--public-key", f"{key}.pub"] if new else []
+        how = ["--new-key" if new else "--key", key, "--name", signer]
+        return [
+            ["sign", self.model, *how, *ledger],
+            ["report", self.model, *ledger],
+            ["verify", self.model, *ledger, *public, "--json"],
+        ]
 
     def evaluate(self) -> list[str]:
         """Private scores on other records: shown, not run, for it names a file to come."""

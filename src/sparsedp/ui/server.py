@@ -17,7 +17,7 @@ from sparsedp.ui.answers import Unreadable
 from sparsedp.ui.guard import Guard, Session
 from sparsedp.ui.journey import Absent
 from sparsedp.ui.places import WORK, Places
-from sparsedp.ui.steps import fit, page, plan, price, result, schema, start, unit
+from sparsedp.ui.steps import fit, page, plan, price, result, schema, sign, start, unit
 
 STATIC = {"ui.css": "text/css", "ui.js": "text/javascript", "icon.svg": "image/svg+xml"}
 
@@ -37,6 +37,7 @@ def application(places: Places, session: Session) -> ASGIApp:
         *_step("fit", fit.show, fit.start),
         Route("/{name}/fit/state", fit.state, methods=["GET"]),
         *_step("result", result.show, result.export),
+        Route("/{name}/sign", sign.sign, methods=["POST"]),
         Route("/{name}/report", result.report, methods=["GET"]),
         Route("/{name}/files/{file}", result.exported, methods=["GET"]),
     ]

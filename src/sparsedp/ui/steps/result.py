@@ -1,11 +1,12 @@
 """What came of it: verdict, scores, report and export."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 
-from sparsedp.ui.commands import DIALECTS, EXPORTS
+from sparsedp.ui.commands import DIALECTS, EXPORTS, SIGNING
 from sparsedp.ui.steps.page import Context, Problem, concerning, previewed
 
 REPORT_POLICY = (
@@ -17,7 +18,7 @@ REPORT_POLICY = (
 
 def show(request: Request) -> Response:
     """The page."""
-    return _page(Context.of(request), {}, None)
+    return page(Context.of(request), {}, None)
 
 
 def export(request: Request) -> Response:
@@ -40,7 +41,7 @@ def export(request: Request) -> Response:
             if not ran.is_well:
                 raise concerning(ran.error, {"--table": "table", "table": "table", "": "to"})
     except Problem as problem:
-        return previewed([]) if "preview" in form else _page(context, form, problem)
+        return previewed([]) if "preview" in form else page(context, form, problem)
     return context.go("result")
 
 
@@ -70,10 +71,12 @@ def _file(request: Request, path: Path, kind: str, policy: str) -> Response:
     )
 
 
-def _page(context: Context, form: dict[str, str], problem: Problem | None) -> Response:
+def page(context: Context, form: Mapping[str, str], problem: Problem | None) -> Response:
+    """The results, with what was filled in on them."""
     commands = context.journey.commands(context.said)
     fit = context.fit.fit
-    ran = context.journey.ran("export")
+    ran, signed = context.journey.ran("export"), context.journey.ran("signature")
+    signing = [found for name in SIGNING if (found := context.journey.ran(name)) is not None]
     return context.page(
         "result",
         [] if fit is None else [fit.command],
@@ -81,7 +84,9 @@ def _page(context: Context, form: dict[str, str], problem: Problem | None) -> Re
         form=form,
         model={} if fit is None else fit.output,
         ledger=context.fit.ledger,
-        verified=context.fit.verify,
+        verified=context.fit.verify if signed is None else signed,
+        signed=None if signed is None else signed.output.get("signature"),
+        to_sign=[each.command for each in signing] or commands.sign("KEY", "NAME", new=False),
         exports=EXPORTS,
         dialects=DIALECTS,
         files=[name for name in EXPORTS.values() if (context.journey.folder / name).is_file()],

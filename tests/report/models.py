@@ -24,10 +24,11 @@ def table(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 def binary(unit: str = "row", neighbors: str = "add_remove", **how: Any) -> PublishedModel:
     """Held-out scores, and intervals of features that one half chose."""
     X, margin = table()
-    how = {"epsilon": 4.0, "delta": 1e-6, "holdout": 0.5, "intervals": True, "n_nonzero": 2, **how}
-    fitted = SparseLogisticRegression(
-        bounds=(-1, 1), classes=("no", "yes"), neighbors=neighbors, **how
-    ).fit(X, np.where(margin > 0, "yes", "no"), groups=groups(unit))
+    usual = {"epsilon": 4.0, "delta": 1e-6, "holdout": 0.5, "intervals": True, "n_nonzero": 2}
+    usual |= {"bounds": (-1, 1), "classes": ("no", "yes"), "neighbors": neighbors}
+    fitted = SparseLogisticRegression(**{**usual, **how}).fit(
+        X, np.where(margin > 0, "yes", "no"), groups=groups(unit)
+    )
     return PublishedModel.from_estimator(fitted)
 
 

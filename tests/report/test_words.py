@@ -42,3 +42,37 @@ def test_those_who_chose_and_those_who_scored_are_units(unit):
     assert f"A secret coin divided the {unit}s" in page
     assert f"Measured on {unit}s" in page
     assert f"name: {unit}s held out of the fit" in write(binary(unit))
+
+
+HIDDEN = {
+    ("row", "add_remove"): "whether any one row was in the table, nor what it says",
+    ("row", "replace_one"): "what any one row says. That it was in the table",
+    ("person", "add_remove"): "whether any one person was in the table, nor what the rows of",
+    ("person", "replace_one"): "what the rows of any one person say or how many they are. That",
+}
+
+
+@pytest.mark.parametrize(("unit", "neighbors"), HIDDEN)
+def test_the_threat_model_is_that_of_the_unit_and_its_neighbors(unit, neighbors):
+    model = binary(unit, neighbors)
+    for page in (text_of(render_report(model)), text_of(write(model))):
+        assert [key for key, words in HIDDEN.items() if words in page] == [(unit, neighbors)]
+        assert f"all that is released about the same {unit}s to one ledger (this fit names" in page
+        assert "without looking at the records" in page
+        assert "how long the fit took" in page
+
+
+def test_whoever_proves_nothing_protects_from_nobody():
+    for model in (
+        binary(epsilon=float("inf"), holdout=None, intervals=False),
+        binary(random_state=0),
+    ):
+        page = text_of(render_report(model))
+        assert "There is nobody against whom this holds." in page
+        assert "Nobody else is trusted" not in page
+
+
+def test_labels_that_were_read_from_the_records_are_learned():
+    said = "and the label set, which was read from the records"
+    assert said not in text_of(render_report(binary()))
+    assert said in text_of(render_report(binary(classes=None)))

@@ -9,6 +9,7 @@ from scipy.special import expit, logit
 
 from sparsedp.privacy.events import Parallel, event_from_dict, flattened
 from sparsedp.privacy.verdict import Verdict
+from sparsedp.release.approval.threats import threat_model
 from sparsedp.release.document import Limits, Record
 from sparsedp.release.feature import label_text
 from sparsedp.release.model import PublishedModel
@@ -94,6 +95,8 @@ class Card:
     bounds : str
         The promise about the features, in words.
     settings : tuple of (str, str)
+    threats : str
+        Who is trusted, and who can learn what.
     notes, not_protected : tuple of str
         Assumptions and limits.
     versions : dict
@@ -113,6 +116,7 @@ class Card:
     releases: tuple[Release, ...]
     bounds: str
     settings: tuple[tuple[str, str], ...]
+    threats: str
     notes: tuple[str, ...]
     not_protected: tuple[str, ...]
     versions: dict[str, str]
@@ -138,6 +142,7 @@ class Card:
             releases=tuple(_releases(record["events"], record["neighbors"])),
             bounds=_bounds(record["bounds"], model.n_features),
             settings=_settings(record),
+            threats=threat_model(record, guaranteed=guaranteed),
             notes=tuple(record["notes"]),
             not_protected=(NOT_TOGETHER[unit], *NOT_PROTECTED),
             versions=record["versions"],

@@ -10,7 +10,7 @@ from sparsedp.release import PublishedModel
 
 UNITS = ("row", "person")
 NEIGHBORS = ("add_remove", "replace_one")
-N, D = 3000, 4
+N, D = 3011, 4
 
 
 def table(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -21,7 +21,7 @@ from tests.report.test_words import text_of
 def test_sources_are_counted(given, sentence):
     model = with_schema(*given)
     page = text_of(render_report(model))
-    assert f"source of limits {sentence} " in page
+    assert f"Source of limits {sentence}." in page
     for cells in (page, text_of(write(model))):
         assert cells.count("code book") == (given[0] == "code book")
         assert cells.count("not declared |" if "|" in cells else "invalid not declared") == sum(
@@ -30,6 +30,6 @@ def test_sources_are_counted(given, sentence):
 
 
 def test_limits_without_a_schema_have_no_source():
-    assert "source of limits not declared: limits were given as numbers" in text_of(
+    assert "Source of limits not declared: limits were given as numbers." in text_of(
         render_report(linear())
     )

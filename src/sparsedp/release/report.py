@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,13 +10,15 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from sparsedp.privacy.verdict import Verdict, labels_from_data
 from sparsedp.release.approval.charged import Charged
+from sparsedp.release.approval.checklist import checklist
 from sparsedp.release.approval.signed import Signed
 from sparsedp.release.card import Card
-from sparsedp.release.declared import declared, sources
+from sparsedp.release.declared import declared
 from sparsedp.release.effects import effects_of
 from sparsedp.release.feature import Feature
 from sparsedp.release.intervals.forest import forest_of
 from sparsedp.release.model import PublishedModel
+from sparsedp.release.numbers import number, percent
 from sparsedp.release.panels import panels_of
 from sparsedp.release.scores import pictures_of
 
@@ -119,15 +120,16 @@ def render_report(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": _number, "percent": _percent}
+    environment.filters |= {"number": number, "percent": percent}
     ordered = by_effect(model)
     columns = None if model.schema is None else declared(model.schema, list(model.coef))
+    card = Card.of(model, verdict)
     style = environment.get_template("report.css").render()
     return environment.get_template("report.html").render(
         style=style,
         # A browser applies this style and nothing else, whatever a name in the model holds.
         style_digest=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
-        card=Card.of(model, verdict),
+        card=card,
         model=model,
         labels_from_data=labels_from_data(model.privacy),
         charts=_charts(model, ordered[:MOST_BARS]),
@@ -137,7 +139,9 @@ def render_report(
         forest=None if model.intervals is None else forest_of(model.intervals, model.features),
         line=model.linear_form(),
         declared=columns,
-        sources=sources(columns),
+        checklist=checklist(
+            model, card, columns, charged=charged, exact_scores=evaluation is not None
+        ),
         width=WIDTH,
         evaluation=None if evaluation is None else _checked(evaluation),
         scores=model.scores,
@@ -210,17 +214,3 @@ def _scores(row: Mapping[str, object]) -> bool:
         or (isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300)
         for value in row.values()
     )
-
-
-def _number(value: float | None, digits: int = 4) -> str:
-    if value is None:
-        return "–"
-    if isinstance(value, float) and math.isinf(value):
-        return "infinite"
-    return f"{value:.{digits}g}".replace("e-0", "e-").replace("-", "−")
-
-
-def _percent(value: float) -> str:
-    text = f"{100 * value:.1f}"
-    # A bound below certainty must not read as certainty.
-    return {"100.0": "> 99.9", "0.0": "< 0.1"}.get(text, text.removesuffix(".0")) + " %"

@@ -1,1 +1,1 @@
-"""For whoever must approve a model: verification, signature, and the ledger that paid for it."""
+"""For whoever must approve a model: threat model, checklist, verification, signature, ledger."""

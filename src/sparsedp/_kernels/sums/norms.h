@@ -9,7 +9,7 @@
 #define TILE 8 /* coordinates at a time */
 #define ROWS 64 /* dense records at a time */
 
-static inline double across(four sum) { return (sum[0] + sum[1]) + (sum[2] + sum[3]); }
+static inline double across(four sum) { return (LANE(sum, 0) + LANE(sum, 1)) + (LANE(sum, 2) + LANE(sum, 3)); }
 
 /* Squared norm of start + sum over j of x[j] * map[j] for every record, in the order of its entries;
    and sum over j of |x[j]| * lengths[j]. The rows of the map are whole tiles; in each tile rows before
@@ -34,22 +34,22 @@ static inline double across(four sum) { return (sum[0] + sum[1]) + (sum[2] + sum
                 for (ptrdiff_t p = first; p < end; p++) {                                        \
                     const double *row = map + (ptrdiff_t)columns[p] * width + q;                 \
                     double v = x[p];                                                             \
-                    a += v * FOUR(row), b += v * FOUR(row + 4);                                  \
-                    c += v * FOUR(row + 8), d += v * FOUR(row + 12);                             \
-                    e += v * FOUR(row + 16), f += v * FOUR(row + 20);                            \
-                    g += v * FOUR(row + 24), h += v * FOUR(row + 28);                            \
+                    ADD_SCALED(a, v, FOUR(row)), ADD_SCALED(b, v, FOUR(row + 4));                \
+                    ADD_SCALED(c, v, FOUR(row + 8)), ADD_SCALED(d, v, FOUR(row + 12));           \
+                    ADD_SCALED(e, v, FOUR(row + 16)), ADD_SCALED(f, v, FOUR(row + 20));          \
+                    ADD_SCALED(g, v, FOUR(row + 24)), ADD_SCALED(h, v, FOUR(row + 28));          \
                 }                                                                                \
-                square += ((a * a + b * b) + (c * c + d * d)) +                                  \
-                          ((e * e + f * f) + (g * g + h * h));                                   \
+                a = PLUS(SQUARES(a, b), SQUARES(c, d)), e = PLUS(SQUARES(e, f), SQUARES(g, h));  \
+                square = PLUS(square, PLUS(a, e));                                               \
             }                                                                                    \
             for (; q < width; q += TILE) {                                                       \
                 four a = FOUR(start + q), b = FOUR(start + q + 4);                               \
                 while (first < end && columns[first] < firsts[q / TILE]) first++;                \
                 for (ptrdiff_t p = first; p < end; p++) {                                        \
                     const double *row = map + (ptrdiff_t)columns[p] * width + q;                 \
-                    a += x[p] * FOUR(row), b += x[p] * FOUR(row + 4);                            \
+                    ADD_SCALED(a, x[p], FOUR(row)), ADD_SCALED(b, x[p], FOUR(row + 4));          \
                 }                                                                                \
-                square += a * a + b * b;                                                         \
+                square = PLUS(square, SQUARES(a, b));                                            \
             }                                                                                    \
             squares[i] = across(square);                                                         \
         }                                                                                        \
@@ -67,13 +67,13 @@ static inline void four_mapped(const double *restrict x, ptrdiff_t stride, ptrdi
     for (ptrdiff_t j = first; j < d; j++) {
         const double *row = tile + j * TILE, *v = x + j;
         four left = FOUR(row), right = FOUR(row + 4);
-        a += v[0] * left, b += v[0] * right;
-        c += v[stride] * left, f += v[stride] * right;
-        e += v[2 * stride] * left, h += v[2 * stride] * right;
-        g += v[3 * stride] * left, i += v[3 * stride] * right;
+        ADD_SCALED(a, v[0], left), ADD_SCALED(b, v[0], right);
+        ADD_SCALED(c, v[stride], left), ADD_SCALED(f, v[stride], right);
+        ADD_SCALED(e, v[2 * stride], left), ADD_SCALED(h, v[2 * stride], right);
+        ADD_SCALED(g, v[3 * stride], left), ADD_SCALED(i, v[3 * stride], right);
     }
-    square[0] += a * a + b * b, square[1] += c * c + f * f;
-    square[2] += e * e + h * h, square[3] += g * g + i * i;
+    square[0] = PLUS(square[0], SQUARES(a, b)), square[1] = PLUS(square[1], SQUARES(c, f));
+    square[2] = PLUS(square[2], SQUARES(e, h)), square[3] = PLUS(square[3], SQUARES(g, i));
 }
 
 static inline void one_mapped(const double *restrict x, ptrdiff_t first, ptrdiff_t d,
@@ -82,9 +82,9 @@ static inline void one_mapped(const double *restrict x, ptrdiff_t first, ptrdiff
     four a = FOUR(start), b = FOUR(start + 4);
     for (ptrdiff_t j = first; j < d; j++) {
         const double *row = tile + j * TILE;
-        a += x[j] * FOUR(row), b += x[j] * FOUR(row + 4);
+        ADD_SCALED(a, x[j], FOUR(row)), ADD_SCALED(b, x[j], FOUR(row + 4));
     }
-    *square += a * a + b * b;
+    *square = PLUS(*square, SQUARES(a, b));
 }
 
 /* Some records at a time meet one tile after the other: both stay in the caches. */

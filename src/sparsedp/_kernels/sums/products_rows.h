@@ -95,15 +95,12 @@ WIDE static void tidy_pairs(double *restrict high, double *restrict low, ptrdiff
     for (ptrdiff_t j = 0; j < n; j++) tidy(high + j, low + j);
 }
 
-/* Four coordinates in one register; arrays of doubles would be kept in memory. */
-typedef double four __attribute__((vector_size(32), aligned(8), may_alias));
-#define FOUR(pointer) (*(const four *)(pointer))
-
-#define ADD_FOUR(high, low, term)                             \
-    do {                                                      \
-        four new = high + term, part = new - high;            \
-        low += (high - (new - part)) + (term - part);         \
-        high = new;                                           \
+/* Add four terms to four pairs at a time. */
+#define ADD_FOUR(high, low, term)                                                       \
+    do {                                                                                \
+        four new = PLUS(high, term), part = MINUS(new, high);                           \
+        low = PLUS(low, PLUS(MINUS(high, MINUS(new, part)), MINUS(term, part)));        \
+        high = new;                                                                     \
     } while (0)
 
 /* Add values to sixteen pairs in turn; the rest goes to the first ones. */

@@ -27,7 +27,7 @@ export OPENBLAS_NUM_THREADS ?= 1
 install: .venv/.installed
 .venv/.installed: pyproject.toml setup.py constraints.txt $(KERNELS)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt setuptools Cython numpy
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt setuptools Cython
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-build-isolation -e ".[test]"
 	touch $@
 

@@ -15,6 +15,7 @@ _NAMES = (
     "sums.products",
     "sampling.sample",
     "sums.slopes",
+    "views",  # what Cython needs for arrays, once for all kernels
     "walk.kernel",
 )
 

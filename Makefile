@@ -42,8 +42,9 @@ check: install
 	$(BIN)/pyrefly check
 	$(BIN)/lint-imports
 
+# Tests start some two hundred processes: bytecode is kept, also where the shell says otherwise.
 unit: install
-	$(BIN)/python -m pytest -n $(JOBS)
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS)
 
 mutants: install
 	$(BIN)/python -m tests.mutants.run --jobs $(JOBS)

@@ -133,7 +133,7 @@ class Setting:
         if self.neighbors == "add_remove":
             base = X, y
         # Layouts are public: what is dropped from a public model counts as zero in sparse records.
-        fits = {layout: self.recorded(*base, epsilon, seed, layout) for layout in LAYOUTS}
+        fits = {layout: self.recorded(*base, epsilon, seed, layout) for layout in set(LAYOUTS)}
         worst = np.zeros(len(fits["dense"][1]))
         for (x, target), layout in zip(records, itertools.cycle(LAYOUTS), strict=False):
             solution, queries = fits[layout]

@@ -76,3 +76,10 @@ def test_labels_that_were_read_from_the_records_are_learned():
     said = "and the label set, which was read from the records"
     assert said not in text_of(render_report(binary()))
     assert said in text_of(render_report(binary(classes=None)))
+
+
+def test_every_printed_leaf_names_the_model_file():
+    model = binary()
+    page = render_report(model)
+    style = page[page.index("<style>") : page.index("</style>")]
+    assert f'@bottom-left {{ content: "Model file SHA-256 {model.fingerprint()}";' in style

@@ -12,6 +12,11 @@ def number(value: float | None, digits: int = 4) -> str:
     return f"{value:.{digits}g}".replace("e-0", "e-").replace("-", "−")
 
 
+def limit(value: float) -> str:
+    """All of a whole number; of others as much as a reader needs, for the file has the rest."""
+    return number(value, 9 if float(value).is_integer() else 4)
+
+
 def percent(value: float) -> str:
     """Of a share."""
     text = f"{100 * value:.1f}"

@@ -18,7 +18,7 @@ from sparsedp.release.effects import effects_of
 from sparsedp.release.feature import Feature
 from sparsedp.release.intervals.forest import forest_of
 from sparsedp.release.model import PublishedModel
-from sparsedp.release.numbers import number, percent
+from sparsedp.release.numbers import limit, number, percent
 from sparsedp.release.panels import panels_of
 from sparsedp.release.scores import pictures_of
 
@@ -120,11 +120,11 @@ def render_report(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": number, "percent": percent}
+    environment.filters |= {"number": number, "percent": percent, "limit": limit}
     ordered = by_effect(model)
     columns = None if model.schema is None else declared(model.schema, list(model.coef))
     card = Card.of(model, verdict)
-    style = environment.get_template("report.css").render()
+    style = environment.get_template("report.css").render(fingerprint=card.fingerprint)
     return environment.get_template("report.html").render(
         style=style,
         # A browser applies this style and nothing else, whatever a name in the model holds.

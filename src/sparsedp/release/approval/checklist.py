@@ -67,15 +67,14 @@ def checklist(
         _utility(model),
         Item(
             question="Bias",
-            answer="No scores by group are in the file. Noise is felt most by small groups: is "
-            "the model good enough for them?",
+            answer="No scores by group are in the file; noise is felt most by small groups.",
             basis="yours to judge",
         ),
         _noise(model, card),
         Item(
-            question="Trust, and who may ask",
-            answer="The central model: the holder is trusted with the records, readers with "
-            "nothing. One release, which may be read without limit; nobody asks the records again.",
+            question="Trust and queries",
+            answer="Central: the holder is trusted with the records, readers with nothing. One "
+            "release, and no queries after it.",
             basis="stated",
         ),
         Item(
@@ -91,15 +90,14 @@ def _guarantee(card: Card) -> Iterator[Item]:
     yield Item(
         question="Epsilon and delta",
         answer=f"At most epsilon = {number(card.epsilon)}, delta = {number(card.delta)} for all "
-        "releases together; each is listed above with parameters of its own."
+        "listed releases together."
         if card.odds
         else "None is proven.",
         basis="counted anew",
     )
     yield Item(
-        question="Is delta small enough?",
-        answer=f"It should be far below one in the number of {card.unit}s, which is not in the "
-        "file: whoever holds the records compares.",
+        question="Size of delta",
+        answer=f"Is it far below one in the number of {card.unit}s? No file has that number.",
         basis="yours to judge",
     )
     persons = card.unit == "person"
@@ -112,28 +110,27 @@ def _guarantee(card: Card) -> Iterator[Item]:
     )
     yield Item(
         question="Neighboring tables",
-        answer=f"What comes out is compared {card.compares}.",
+        answer=f"{card.compares[0].upper()}{card.compares[1:]}.",
         basis="stated",
     )
 
 
 def _uses(model: PublishedModel, charged: Charged | None) -> Item:
-    question = "All uses of the same records"
+    question = "All uses together"
     if charged is not None:
         (epsilon, delta), left = charged.budget, charged.left
         return Item(
             question=question,
-            answer=f"Line {charged.line} of a ledger with epsilon = {number(epsilon)}, delta = "
-            f"{number(delta)}; of these {number(left[0])} and {number(left[1])} are left. Uses "
-            "that are not in this ledger are not counted.",
+            answer=f"Line {charged.line} of a ledger of epsilon = {number(epsilon)}, delta = "
+            f"{number(delta)}, of which {number(left[0])} and {number(left[1])} are left. Uses "
+            "outside of it are not counted.",
             basis="counted anew",
         )
     stated = model.privacy.get("ledger")
     if stated is None:
         return Item(
             question=question,
-            answer="Charged to no ledger: costs of other uses add to those above, and nobody "
-            "counts them.",
+            answer="Charged to no ledger: costs of other uses add up, and nobody counts them.",
             basis="not declared",
         )
     return Item(
@@ -149,8 +146,8 @@ def _other_releases(model: PublishedModel, *, exact_scores: bool) -> Item:
     )
     scores = "The exact scores on this page have no noise. " * exact_scores
     return Item(
-        question="Releases without differential privacy",
-        answer=f"{labels}{scores}What else was published from the same records is not known here.",
+        question="Other releases",
+        answer=f"{labels}{scores}What else was published about the records is not known here.",
         basis="yours to judge",
     )
 
@@ -159,10 +156,10 @@ def _algorithm(model: PublishedModel, card: Card) -> Item:
     record, versions = model.privacy, card.versions
     kernels = f", kernels {versions['kernels']}" if "kernels" in versions else ""
     return Item(
-        question="Algorithm and correctness",
+        question="Algorithm",
         answer=f"{record['solver']['name']}: {CALIBRATED[record['calibration']]}. "
-        f"sparsedp {versions.get('sparsedp', 'of an unknown version')}{kernels}. Counted anew, the "
-        f"releases say: {card.verdict.headline}.",
+        f"sparsedp {versions.get('sparsedp', 'of an unknown version')}{kernels}. The verdict: "
+        f"{card.verdict.headline}.",
         basis="counted anew",
     )
 
@@ -171,10 +168,10 @@ def _declarations(model: PublishedModel, columns: Sequence[Declared] | None) -> 
     labels = ""
     if model.classes is not None:
         from_data = labels_from_data(model.privacy)
-        labels = f" Labels were {'read from the records' if from_data else 'declared beforehand'}."
+        labels = f" Labels {'read from the records' if from_data else 'declared beforehand'}."
     said = columns is not None and all(column.source is not None for column in columns)
     return Item(
-        question="Limits, categories, labels",
+        question="Declarations",
         answer=f"Source of limits {sources(columns)}.{labels}",
         basis="declared" if said else "not declared",
     )
@@ -196,7 +193,7 @@ def _utility(model: PublishedModel) -> Item:
     return Item(
         question="Utility",
         answer=f"{name} {number(score.value, 3)} (95 % interval {interval}), measured privately on "
-        f"those held out.{known} Is that good enough for the purpose?",
+        f"those held out.{known}",
         basis="counted anew",
     )
 
@@ -207,7 +204,7 @@ def _noise(model: PublishedModel, card: Card) -> Item:
     elif not card.odds:
         noise = "Nothing here rests on noise."
     else:
-        noise = "Noise is secret and drawn exactly, without floating-point shortcuts."
+        noise = "Noise is secret and drawn exactly."
     return Item(
         question="Side channels",
         answer=f"{noise} Time and memory of the fit are not protected.",
@@ -220,5 +217,5 @@ def _collection(model: PublishedModel, columns: Sequence[Declared] | None) -> It
         used = f"The model uses {len(model.features)} of {model.n_features:,} features."
     else:
         n_used = sum(column.used for column in columns)
-        used = f"The model uses {n_used} of {len(columns)} columns; predictions need no others."
+        used = f"The model uses {n_used} of {len(columns)} declared columns."
     return Item(question="Collection", answer=f"{used} {COLLECTED}", basis="yours to judge")

@@ -54,6 +54,16 @@ def linear() -> PublishedModel:
 
 
 @cache
+def wide() -> PublishedModel:
+    """More features than have bars."""
+    X = np.random.default_rng(0).random((500, 60))
+    fitted = SparseLogisticRegression(
+        epsilon=1.0, delta=1e-6, bounds=(0, 1), classes=(0, 1), solver="noisy_gd", n_nonzero=60
+    ).fit(X, (X[:, 0] > 0.5).astype(int))
+    return PublishedModel.from_estimator(fitted)
+
+
+@cache
 def with_schema(*sources: str | None) -> PublishedModel:
     """A column for each source; None declares none."""
     X, margin = table()

@@ -1,6 +1,5 @@
 """The whole journey in Chromium, by keyboard, with wrong input, two tabs and axe on every page."""
 
-import shutil
 import threading
 from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -8,18 +7,12 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import BrowserContext, Page, sync_playwright
+from playwright.sync_api import BrowserContext, Page
 
 from sparsedp import Ledger
+from tests.chromium import chromium
 from tests.ui.pages import Server, check_discreet, write_table
 
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
-)
-FLAGS = (
-    *("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"),
-    *("--disable-component-update", "--disable-sync"),
-)
 FOCUS = """() => { const s = getComputedStyle(document.activeElement);
   return s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) >= 2; }"""
 
@@ -85,14 +78,10 @@ class Visitor:
 @pytest.fixture
 def context():
     """A browser of its own."""
-    if not CHROMIUM:
-        pytest.skip("there is no Chromium here")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    with chromium() as browser:
         found = browser.new_context(viewport={"width": 1100, "height": 900})
         found.set_default_timeout(120_000)
         yield found
-        browser.close()
 
 
 def test_the_whole_journey(tmp_path, context):

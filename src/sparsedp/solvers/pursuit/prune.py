@@ -62,16 +62,19 @@ class Elimination:
             feature = int(waiting[which][cheapest])
             order.append(feature)
             costs.append(drops[which][cheapest])
-            waiting[which] = np.delete(waiting[which], cheapest)
+            waiting[which] = waiting[which][waiting[which] != feature]
             waiting = [some for some in waiting if len(some)]
             gone = slice(starts[feature], starts[feature] + sizes[feature])
             rows = inverse[gone]
             if sizes[feature] == 1:
                 factor = rows.T / rows[0, starts[feature]]
+                # The same products as by matmul, which is slow where there is nothing to add up.
+                np.multiply(factor, rows, out=change)
             else:
                 factor = np.linalg.solve(inverse[gone, gone], rows).T
+                np.matmul(factor, rows, out=change)
             left -= factor @ left[gone]
-            inverse -= np.matmul(factor, rows, out=change)
+            inverse -= change
             n_left -= sizes[feature]
             if 0 < n_left <= COMPACT * len(inverse):
                 rest = np.sort(np.concatenate(waiting))
@@ -100,9 +103,9 @@ class Elimination:
 
 def _costs(inverse: np.ndarray, weights: np.ndarray, starts: np.ndarray, size: int) -> np.ndarray:
     """What it costs to leave out features that have so many columns, from these starts on."""
+    if size == 1:
+        return np.square(weights[starts]).sum(axis=1) / inverse[starts, starts]
     columns = starts[:, None] + np.arange(size)
     some = weights[columns]
-    if size == 1:
-        return np.square(some[:, 0]).sum(axis=1) / inverse[starts, starts]
     blocks = inverse[columns[:, :, None], columns[:, None, :]]
     return np.sum(some * np.linalg.solve(blocks, some), axis=(1, 2))

@@ -178,7 +178,7 @@ def test_columns_are_what_interpolation_makes_of_the_values(kernel, store, weigh
     for rounds in ([[4, 1, 0, 3]], [[4], [1], [0, 3]], [[4, 1], [0, 3]]):
         found = taken(data, rounds)
         np.testing.assert_allclose(found.margins(np.eye(size)), columns, atol=1e-12)
-        written = np.concatenate([values for values, _ in found.dense()])
+        written = np.concatenate([values.copy() for values, _ in found.dense()])
         np.testing.assert_allclose(written, columns, atol=1e-12)
         old = 1 + sum(len(shapes().limits(j)) for part in rounds[:-1] for j in part)
         gram = columns.T @ (count[:, None] * columns[:, old:])
@@ -202,7 +202,7 @@ def test_margins_and_lengths_of_a_record_depend_on_it_alone(kernel, store, monke
     assert part.lengths(matrix).tobytes() == whole.lengths(matrix)[keep].tobytes()
     # However many of them are written down at a time.
     monkeypatch.setattr(subset, "ENTRIES_AT_ONCE", 7 * size)
-    some, all_of_them = (np.concatenate([v for v, _ in c.dense()]) for c in (part, whole))
+    some, all_of_them = (np.concatenate([v.copy() for v, _ in c.dense()]) for c in (part, whole))
     assert some.tobytes() == all_of_them[keep].tobytes()
 
 

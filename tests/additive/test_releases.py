@@ -317,7 +317,7 @@ def test_products_about_a_center_are_moved_to_zero():
     center = 0.2 * limits * random.uniform(-1, 1, size=len(limits))
     found = BallSums(center, 100.0)(columns)
     size = len(limits)
-    z = np.concatenate([values for values, _ in columns.dense()])[:, 1:]
+    z = np.concatenate([values.copy() for values, _ in columns.dense()])[:, 1:]
     expected = np.triu(np.vstack([np.ones(50), z.T]) @ z, -1)
     np.testing.assert_allclose(moved_to_zero(found, center, 50.0), expected, atol=1e-10)
     assert z.shape == (50, size)

@@ -377,8 +377,8 @@ SHAPED = [
     Mutant(BALL, "BallSums(center, radius))", "BallSums(center, 1.5 * radius))", BY_PERSON),
     Mutant(
         BALL,
-        "            values *= shortened(np.sqrt(squares), self.radius)[:, None]\n",
-        "",
+        "norms.into_ball(table[:, 1:], self.center, self.radius)",
+        "table[:, 1:] -= self.center",
         IN_BALL,
     ),
     Mutant(BALL, "found.add(table, weighed(table, weights))", "found.add(table, table)", IN_BALL),

@@ -1,4 +1,4 @@
-"""Compiled residuals: clipping, and what becomes of numbers that are none."""
+"""Compiled residuals and records in a ball: clipping, and what becomes of numbers that are none."""
 
 from tests.mutants.mutant import Mutant
 
@@ -8,7 +8,19 @@ TESTS = (
     "tests/privacy/test_fail_closed.py::test_what_is_not_a_number_contributes_nothing",
 )
 
+NORMS = "src/sparsedp/_kernels/sums/norms.h"
+IN_BALL = ("tests/records/test_products.py::test_no_record_is_left_outside_a_ball",)
+
 MUTANTS = [
+    Mutant(NORMS, "sqrt(square * growth + least)", "sqrt(square)", IN_BALL, ("norms",)),
+    Mutant(
+        NORMS,
+        "if (length <= radius) continue;",
+        "if (length <= 2 * radius) continue;",
+        IN_BALL,
+        ("norms",),
+    ),
+    Mutant(NORMS, "row[j] *= factor;", "row[j] *= 1.1 * factor;", IN_BALL, ("norms",)),
     Mutant(
         SLOPES,
         "double shrunk = residuals[i] / (used > 1.0 ? used : 1.0);",

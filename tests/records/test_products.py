@@ -155,7 +155,7 @@ def test_a_block_does_not_add_up_plainly_what_others_add_to():
 @pytest.mark.parametrize("n_outputs", [1, 3, 19, 40])
 def test_squares_in_other_coordinates_are_those_of_dense_arithmetic(kernel, store, n_outputs):
     rng = np.random.default_rng(8)
-    X = rng.normal(size=(53, 31)) * (rng.random((53, 31)) < 0.5)
+    X = rng.normal(size=(153, 31)) * (rng.random((153, 31)) < 0.5)
     X[7] = 0
     matrix, start = rng.normal(size=(31, n_outputs)), rng.normal(size=n_outputs)
     squares, sizes = norms.mapped_squares(store(X), matrix, start)
@@ -260,6 +260,33 @@ def test_norms_are_never_too_short(kernel, store):
             for x, c, f in zip(row, shift, factor, strict=True)
         )
         assert float(exact) <= square <= float(exact) + 1e-9
+
+
+@pytest.mark.parametrize("d", [1, 5, 150])
+def test_no_record_is_left_outside_a_ball(kernel, d):
+    rng = np.random.default_rng(11)
+    center = rng.uniform(-1, 1, d)
+    X = center + rng.normal(size=(60, d)) * rng.choice([0.1, 1, 30], size=(60, 1)) / math.sqrt(d)
+    X[3], X[4] = 1e200, center  # a square that overflows, and no way to go
+    table = np.empty((60, 1 + d))  # rows with something beside them
+    table[:, 0], table[:, 1:] = 7.0, X
+    norms.into_ball(table[:, 1:], center, 0.5)
+    found = table[:, 1:]
+    assert (table[:, 0] == 7).all()
+    assert not found[3].any()
+    moved = np.delete(X - center, 3, axis=0)
+    lengths = np.linalg.norm(moved, axis=1)
+    inside = lengths < 0.5
+    assert 0 < inside.sum() < len(inside)
+    others = np.delete(found, 3, axis=0)
+    np.testing.assert_array_equal(others[inside], moved[inside])
+    shrunk = moved[~inside] * (0.5 / lengths[~inside])[:, None]
+    np.testing.assert_allclose(others[~inside], shrunk, rtol=1e-12)
+    for row in others:  # an entry is off by one rounding, of a factor that is a bit too small
+        assert sum(Fraction(x) ** 2 for x in row) <= Fraction(0.5) ** 2
+    again = X[7:].copy()
+    norms.into_ball(again, center, 0.5)
+    np.testing.assert_array_equal(again, found[7:])
 
 
 def test_the_gate_refuses_more_records_than_the_proof_covers(monkeypatch):

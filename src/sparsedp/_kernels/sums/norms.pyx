@@ -33,6 +33,24 @@ cdef extern from "norms.h" nogil:
         const Py_ssize_t* firsts, const double* start, const double* lengths, Py_ssize_t n_tiles,
         double* squares, double* sizes
     )
+    void rows_into_ball(
+        double* x, Py_ssize_t stride, Py_ssize_t n, Py_ssize_t d, const double* center,
+        double radius, double growth, double least
+    )
+
+
+def into_ball(
+    double[:, :] rows, const double[::1] center, double radius, double growth, double least
+):
+    """Rows minus a center, shortened to a radius, in place."""
+    cdef Py_ssize_t n = rows.shape[0], d = rows.shape[1]
+    if n == 0 or d == 0:
+        return
+    with nogil:
+        rows_into_ball(
+            &rows[0, 0], rows.strides[0] // <Py_ssize_t>sizeof(double), n, d, &center[0], radius,
+            growth, least
+        )
 
 
 def csr_mapped(

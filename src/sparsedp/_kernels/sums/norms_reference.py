@@ -13,6 +13,23 @@ BLOCK = 2**20
 """Entries of a dense matrix at a time."""
 
 
+def into_ball(rows: Array, center: Array, radius: float, growth: float, least: float) -> None:
+    """Rows minus a center, shortened to a radius, in place.
+
+    The square of a length is taken times the growth, and the least more. A row of unknown length
+    becomes zero, or is not a number as it was.
+    """
+    for block in _blocks(rows):
+        some = rows[block]
+        some -= center
+        with np.errstate(over="ignore"):  # a length beyond all numbers: the factor is zero
+            lengths = np.sqrt(np.square(some).sum(axis=1) * growth + least)
+        factors = np.ones(len(some))
+        np.divide(radius, lengths, out=factors, where=~(lengths <= radius))
+        np.copyto(factors, 0.0, where=np.isnan(factors))
+        some *= factors[:, None]
+
+
 def csr_mapped(
     indptr: np.ndarray,
     indices: np.ndarray,

@@ -44,6 +44,26 @@ cdef extern from "products_rows.h" nogil:
     void add_values(const double* x, Py_ssize_t n, double* high, double* low)
     void tidy_pairs(double* high, double* low, Py_ssize_t n)
 
+cdef extern from "products_sparse.h" nogil:
+    void csr_added_32(
+        const int32_t* indptr, const int32_t* columns, const double* x, const double* r,
+        Py_ssize_t begin, Py_ssize_t stop, double* sums
+    )
+    void csr_spread_32(
+        const int32_t* indptr, const int32_t* columns, const double* x, Py_ssize_t n,
+        const double* weights, Py_ssize_t width, const Py_ssize_t* begins, const Py_ssize_t* ends,
+        const double* start, double* out
+    )
+    void csr_added_64(
+        const int64_t* indptr, const int64_t* columns, const double* x, const double* r,
+        Py_ssize_t begin, Py_ssize_t stop, double* sums
+    )
+    void csr_spread_64(
+        const int64_t* indptr, const int64_t* columns, const double* x, Py_ssize_t n,
+        const double* weights, Py_ssize_t width, const Py_ssize_t* begins, const Py_ssize_t* ends,
+        const double* start, double* out
+    )
+
 
 def csr_times(
     const index[::1] indptr,
@@ -56,35 +76,39 @@ def csr_times(
     double[:, ::1] out,
 ):
     """Records by rows, times weights, which are zero but from their begins to their ends."""
-    cdef Py_ssize_t n = out.shape[0], n_outputs = out.shape[1], i, j, k, p, end
+    cdef Py_ssize_t n = out.shape[0], n_outputs = out.shape[1], i, p, end
     cdef const double* w = &weights[0, 0]
-    cdef const double* row
-    cdef double a, b, c, e, x
+    cdef double a, b, c, e
+    if n == 0 or n_outputs == 0:
+        return
     with nogil:
+        if n_outputs > 1:
+            if index is int32_t:
+                csr_spread_32(
+                    &indptr[0], &indices[0], &data[0], n, w, n_outputs, &begins[0], &ends[0],
+                    &start[0], &out[0, 0]
+                )
+            else:
+                csr_spread_64(
+                    &indptr[0], &indices[0], &data[0], n, w, n_outputs, &begins[0], &ends[0],
+                    &start[0], &out[0, 0]
+                )
+            n = 0
         for i in range(n):
             p, end = indptr[i], indptr[i + 1]
-            if n_outputs == 1:
-                a = b = c = e = 0.0
-                if end - p >= SHORT:
-                    while p + 3 < end:
-                        a += data[p] * w[indices[p]]
-                        b += data[p + 1] * w[indices[p + 1]]
-                        c += data[p + 2] * w[indices[p + 2]]
-                        e += data[p + 3] * w[indices[p + 3]]
-                        p += 4
-                    a = (a + b) + (c + e)
-                while p < end:
+            a = b = c = e = 0.0
+            if end - p >= SHORT:
+                while p + 3 < end:
                     a += data[p] * w[indices[p]]
-                    p += 1
-                out[i, 0] = a + start[0]
-            else:
-                for k in range(n_outputs):
-                    out[i, k] = start[k]
-                for p in range(p, end):
-                    x, j = data[p], indices[p]
-                    row = w + n_outputs * j
-                    for k in range(begins[j], ends[j]):
-                        out[i, k] += x * row[k]
+                    b += data[p + 1] * w[indices[p + 1]]
+                    c += data[p + 2] * w[indices[p + 2]]
+                    e += data[p + 3] * w[indices[p + 3]]
+                    p += 4
+                a = (a + b) + (c + e)
+            while p < end:
+                a += data[p] * w[indices[p]]
+                p += 1
+            out[i, 0] = a + start[0]
 
 
 def csc_times(
@@ -145,19 +169,25 @@ def csr_transposed(
     with nogil:
         while start < n:
             stop = min(start + (run if run > 1 else RUN), n)
-            for i in range(start, stop):
-                if n_outputs == 1:
+            if run > 1 and n_outputs == 1:
+                if index is int32_t:
+                    csr_added_32(
+                        &indptr[0], &indices[0], &data[0], &residuals[0, 0], start, stop, sums
+                    )
+                else:
+                    csr_added_64(
+                        &indptr[0], &indices[0], &data[0], &residuals[0, 0], start, stop, sums
+                    )
+            elif n_outputs == 1:
+                for i in range(start, stop):
                     r = residuals[i, 0]
                     if r == 0.0:
                         continue
-                    if run > 1:
-                        for p in range(indptr[i], indptr[i + 1]):
-                            sums[indices[p]] += data[p] * r
-                    else:
-                        for p in range(indptr[i], indptr[i + 1]):
-                            pair = first + 2 * <Py_ssize_t>indices[p]
-                            add(pair, pair + 1, data[p] * r)
-                else:
+                    for p in range(indptr[i], indptr[i + 1]):
+                        pair = first + 2 * <Py_ssize_t>indices[p]
+                        add(pair, pair + 1, data[p] * r)
+            else:
+                for i in range(start, stop):
                     for p in range(indptr[i], indptr[i + 1]):
                         if run > 1:
                             sum = sums + n_outputs * <Py_ssize_t>indices[p]

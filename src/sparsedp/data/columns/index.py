@@ -107,19 +107,28 @@ def _appended(
     return compressed(parts, (n, width + len(columns)))
 
 
-def dense(storage: Storage, first: int, shift: Array, scale: Array, room: int = 0) -> Array:
-    """A dense copy of the columns from ``first`` on, shifted and scaled; row by row in memory.
+def dense(storage: Storage, first: int, shift: Array, scale: Array) -> Array:
+    """A dense copy of the columns from ``first`` on, shifted and scaled; row by row in memory."""
+    out = np.empty((storage.shape[0], storage.shape[1] - first))
+    write(storage, first, shift, scale, out)
+    return out
 
-    There is room for some columns before them. Entries of sparse rows must be in order, as they are
-    behind the gate and after `taken`.
+
+def write(storage: Storage, first: int, shift: Array, scale: Array, out: Array) -> None:
+    """Write the columns from ``first`` on, shifted and scaled, to rows of an array.
+
+    Entries of sparse rows must be in order, as they are behind the gate and after `taken`.
     """
-    out = np.empty((storage.shape[0], room + storage.shape[1] - first))
     if isinstance(storage, np.ndarray) or storage.format == "csc":
         tail = storage[:, first:]
         tail = tail if isinstance(tail, np.ndarray) else tail.toarray(order="C")
-        np.subtract(tail, shift, out=out[:, room:])
-        out[:, room:] /= scale
-        return out
+        if (
+            not shift.any() and (scale == 1).all()
+        ):  # as records are that are seen as they are stored
+            out[...] = tail
+            return
+        np.subtract(tail, shift, out=out)
+        out /= scale
+        return
     empty = (0.0 - shift) / scale
-    kernel.spread(*arrays(storage), first, shift, scale, empty, out[:, room:])
-    return out
+    kernel.spread(*arrays(storage), first, shift, scale, empty, out)

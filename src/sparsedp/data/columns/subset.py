@@ -168,7 +168,8 @@ class ColumnSubset:
     def dense(self) -> Iterator[tuple[Array, Array | None]]:
         """Copies of all columns, after a constant one, and weights; some records at a time.
 
-        Each record is written down by itself.
+        Each record is written down by itself. All copies are made in the same memory, one after the
+        other.
         """
         storage = self.storage if isinstance(self.storage, np.ndarray) else self.storage.tocsr()
         step = max(1, ENTRIES_AT_ONCE // (1 + self.width))
@@ -182,10 +183,13 @@ class ColumnSubset:
             basis = np.pad(self.basis, ((0, 0), (1, 0)))
             yield from products.times_in_parts(storage, basis, first, step)
             return
-        for start in range(0, storage.shape[0], step):
-            part = slice(start, start + step)
-            values = index.dense(storage[part], 0, self.shift, self.scale, 1)
+        n = storage.shape[0]
+        room = np.empty((min(step, n), 1 + self.width))
+        for start in range(0, n, step):
+            part = slice(start, min(start + step, n))
+            values = room[: part.stop - start]
             values[:, 0] = 1.0
+            index.write(storage[part], 0, self.shift, self.scale, values[:, 1:])
             yield values, part
 
     def gram(self, n_old: int) -> Array:

@@ -28,7 +28,7 @@ def row_squares(storage: Storage, factor: ArrayLike, shift: ArrayLike | None = N
         squares = np.empty(n)
         for rows, block in contiguous(storage):
             kernel.dense_squares(rows, factor, offset, squares[block])
-        return squares * (1 + (d + 16) * UNIT) + d * VANISHING
+        return squares * _growth(d) + d * VANISHING
     change, size = np.zeros(n), np.zeros(n)
     center = offset * factor
     if storage.format == "csr":
@@ -42,6 +42,21 @@ def row_squares(storage: Storage, factor: ArrayLike, shift: ArrayLike | None = N
     base = float(column_sums(np.square(center)))
     allowance = 4 * UNIT * (n_entries + 8) * (size + base) + 4 * (n_entries + d) * VANISHING
     return np.maximum(base + change, 0) + allowance
+
+
+def into_ball(rows: Array, center: Array, radius: float) -> None:
+    """Subtract a center from dense rows, and shorten those beyond a radius, in place.
+
+    A length is the root of what `row_squares` says, so that no row is longer than the radius but
+    for the rounding of one product.
+    """
+    d = rows.shape[1]
+    kernel.into_ball(rows, np.ascontiguousarray(center), radius, _growth(d), d * VANISHING)
+
+
+def _growth(d: int) -> float:
+    """What the rounding of d squares and of their sum can take from it, and more."""
+    return 1 + (d + 16) * UNIT
 
 
 def mapped_squares(storage: Storage, matrix: Array, start: Array) -> tuple[Array, Array]:

@@ -67,13 +67,16 @@ def most_records(n_features: int, row_norm: float | None) -> int:
 def times_in_parts(
     storage: Sparse, weights: Array, start: Array, step: int
 ) -> Iterator[tuple[Array, slice]]:
-    """Multiply records stored by rows by weights (d, K) as `times` does, so many at a time."""
+    """Multiply records stored by rows by weights (d, K) as `times` does, so many at a time.
+
+    All parts are written to the same memory, one after the other.
+    """
     indptr, indices, data = arrays(storage)
     n, (begins, ends) = storage.shape[0], _ends(weights)
+    room = np.empty((min(step, n), weights.shape[1]))
     for first in range(0, n, step):
         part = slice(first, min(first + step, n))
-        out = np.empty((part.stop - first, weights.shape[1]))
-        pointers = indptr[first : part.stop + 1]
+        out, pointers = room[: part.stop - first], indptr[first : part.stop + 1]
         kernel.csr_times(pointers, indices, data, weights, begins, ends, start, out)
         yield out, part
 

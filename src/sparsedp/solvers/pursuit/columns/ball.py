@@ -16,7 +16,6 @@ from sparsedp.data.records import Derived
 from sparsedp.data.sums import norms, products
 from sparsedp.data.sums.weighed import weighed
 from sparsedp.privacy import Neighbors
-from sparsedp.solvers.clipping import shortened
 from sparsedp.solvers.pursuit.columns.gram import BlockGram, block_gram, row_gram
 from sparsedp.solvers.pursuit.moments import Moments
 
@@ -82,10 +81,7 @@ class BallSums:
         width, n = columns.width, columns.storage.shape[0]
         found = products.GramSum(1 + width, max(n, columns.most_together or 0))
         for table, weights in columns.dense():
-            values = table[:, 1:]
-            values -= self.center
-            squares = norms.row_squares(values, np.ones(width))
-            values *= shortened(np.sqrt(squares), self.radius)[:, None]
+            norms.into_ball(table[:, 1:], self.center, self.radius)
             # Products with the constant column are sums.
             found.add(table, weighed(table, weights))
         return found.rounded()[:, 1:]

@@ -1,18 +1,26 @@
 """The whole journey in Chromium, by keyboard, with wrong input, two tabs and axe on every page."""
 
+import csv
+import json
+import os
 import threading
 from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page
 
 from sparsedp import Ledger
+from sparsedp.ui.journey import Journey
+from sparsedp.ui.locks import take
+from sparsedp.ui.places import Places
 from tests.chromium import chromium
 from tests.ui.pages import Server, check_discreet, write_table
 
+LOOKS: tuple[tuple[Literal["dark", "light"], int], ...] = (("dark", 400), ("light", 1100))
 FOCUS = """() => { const s = getComputedStyle(document.activeElement);
   return s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) >= 2; }"""
 
@@ -64,9 +72,13 @@ class Visitor:
         self.look()
 
     def look(self) -> None:
-        """Axe finds nothing, and nothing private is shown."""
-        found = Axe().run(self.page)
-        assert found.violations_count == 0, found.generate_report()
+        """Axe finds nothing, by day and on a phone at night, and nothing private is shown."""
+        for scheme, width in LOOKS:
+            self.page.emulate_media(color_scheme=scheme)
+            self.page.set_viewport_size({"width": width, "height": 900})
+            found = Axe().run(self.page)
+            assert found.violations_count == 0, (scheme, width, found.generate_report())
+            assert self.page.evaluate("document.documentElement.scrollWidth") <= width
         check_discreet(self.page.content())
 
     @property
@@ -101,6 +113,8 @@ def test_the_whole_journey(tmp_path, context):
         other = fit_in_two_tabs(context, visitor)
         no_other_page_starts_anything(context, server, other.page.url)
         see_the_results(other, tmp_path)
+        see_other_states(other, server)
+        see_a_strange_header(other, server)
         assert all(url.startswith(f"http://{server.host}/") for url in asked if "evil" not in url)
     assert not [text for text in complaints if "Content Security Policy" in text]
 
@@ -210,6 +224,56 @@ def no_other_page_starts_anything(context: BrowserContext, server: Server, targe
     evil.shutdown()
     page.close()
     assert sorted((server.folder / "sparsedp-ui").iterdir()) == before
+
+
+def see_other_states(visitor: Visitor, server: Server) -> None:
+    """A fit that runs, one that was refused, one that failed, and pages that are not there."""
+    done = Journey.all(Places.at(server.folder))[0]
+    folder = done.folder / "fit-1"
+    (folder / "lock").unlink()
+    handle = take(folder / "lock")
+    visitor.page.goto(f"http://{server.host}{server.base}/{done.name}/fit")
+    visitor.page.wait_for_selector("#status:has-text('releases')")
+    visitor.look()
+    refused = {"command": [], "code": 2, "output": {}, "error": "the ledger has nothing left"}
+    (folder / "fit.json").write_text(json.dumps(refused))
+    os.close(handle)
+    visitor.page.wait_for_selector("text=The fit did not end well")
+    visitor.look()
+    (done.folder / "model").rename(done.folder / "elsewhere")
+    visitor.page.reload()
+    visitor.page.wait_for_selector("text=Nothing was charged")
+    visitor.look()
+    visitor.page.goto(f"http://{server.host}{server.base}/nobody/plan")
+    visitor.page.wait_for_selector("text=There is no such page")
+    visitor.look()
+
+
+def see_a_strange_header(visitor: Visitor, server: Server) -> None:
+    """Names of columns are text, whatever they say: nothing runs, and nothing is another's."""
+    names = [
+        "<script>owned()</script>",
+        '"><img src=x onerror=owned()>',
+        "__proto__",
+        "{{7*7}}",
+        "a",
+    ]
+    with (server.folder / "strange.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([names, [1, 2, 3, 4, 5]])
+    called: list[str] = []
+    visitor.page.context.expose_function("owned", lambda: called.append("owned"))
+    visitor.page.goto(f"http://{server.host}{server.base}/")
+    visitor.write("#path", "strange.csv", then="Enter")
+    visitor.at("unit")
+    visitor.reach("#unit")
+    visitor.page.keyboard.press("ArrowDown")
+    visitor.page.select_option("#target", "__proto__")
+    visitor.page.wait_for_selector("#commands:has-text('--target __proto__')")
+    visitor.press()
+    visitor.at("schema")
+    legends = visitor.page.locator("legend").all_inner_texts()
+    assert [legends[0].split()[0], *legends[1:]] == ["__proto__", *names[:2], *names[3:]]
+    assert called == []
 
 
 def sign(visitor: Visitor) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-USER, PASSWORD = "holder", "hunter2-secret"
+USER, PASSWORD = "olga4711", "hunter2-secret"
 
 
 def programs() -> Path | None:

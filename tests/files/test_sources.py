@@ -183,6 +183,6 @@ def test_postgresql_from_init_to_report(frame, server):
     texts.append(Path("schema.toml").read_text())
     password, folder = "hunter2-secret", server.rpartition("=")[2]
     for text in texts:
-        for word in (password, "holder", folder, "SELECT", "MARK"):
+        for word in (password, "olga4711", folder, "SELECT", "MARK"):
             assert word not in text
     assert password.encode() not in Path("l.ledger").read_bytes()

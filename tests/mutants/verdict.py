@@ -6,6 +6,8 @@ VERDICT = "src/sparsedp/privacy/verdict.py"
 RECOUNT = "src/sparsedp/privacy/recount.py"
 EVENTS = "src/sparsedp/privacy/events"
 TESTS = ("tests/privacy/test_verdict.py",)
+APPROVAL = "src/sparsedp/release/approval"
+PAGES = ("tests/report/test_words.py", "tests/report/test_checklist.py")
 STORED = ("tests/privacy/test_events.py", *TESTS)
 
 MUTANTS = [
@@ -67,5 +69,40 @@ MUTANTS = [
         "if alone and len(parts) > 1:",
         "if False:",
         STORED,
+    ),
+    # What a report tells whoever signs.
+    Mutant(
+        f"{APPROVAL}/threats.py",
+        'unit, neighbors = record.get("unit", "row"), record["neighbors"]',
+        'unit, neighbors = record.get("unit", "row"), "add_remove"',
+        PAGES,
+    ),
+    Mutant(f"{APPROVAL}/threats.py", "if not guaranteed:", "if False:", PAGES),
+    Mutant(f"{APPROVAL}/threats.py", "* labels_from_data(record)", "* False", PAGES),
+    Mutant(
+        f"{APPROVAL}/checklist.py",
+        "all(column.source is not None for column in columns)",
+        "any(column.source is not None for column in columns)",
+        PAGES,
+    ),
+    Mutant(f"{APPROVAL}/checklist.py", 'if model.privacy["seeded"]:', "if False:", PAGES),
+    Mutant(
+        f"{APPROVAL}/checklist.py",
+        'basis="stated" if persons else "yours to judge"',
+        'basis="stated"',
+        PAGES,
+    ),
+    Mutant(f"{APPROVAL}/checklist.py", "The exact scores on this page have no noise. ", "", PAGES),
+    Mutant(
+        "src/sparsedp/release/templates/report.html",
+        "Measured on {{ card.unit }}s",
+        "Measured on persons",
+        PAGES,
+    ),
+    Mutant(
+        "src/sparsedp/cli/declared/codebook.py",
+        'f"code book {path.name}"',
+        'f"code book {path}"',
+        ("tests/api/test_journey.py",),
     ),
 ]

@@ -6,6 +6,7 @@
 # make kills   1,000 kill -9 while ledgers are made and charged, 1,000 into fits, and 32 processes on one ledger, in twenty minutes
 # make interrupts   how long Ctrl-C takes, at random times in fits and plans, in ten minutes
 # make fuzz   20,000 damaged files through the command line (FILES=N for others), and the kernel's fuzzer, in half an hour
+# make packages [PYTHONS="python3.11 python3.12"]   the source distribution and wheels, installed where nothing else is, with and without a compiler, and the demo in each, in five minutes per Python
 # make errata   every entry of docs/errata.md: convicted again, and compared with what the page shows, in half a minute
 # make docs   every page, note, example and docstring as one site in build/docs/site; warnings, and links that lead nowhere, are errors; in two minutes
 # make reproduction-page [RESULTS=DIR]   docs/reproduction.md from docs/reproduction/results.tar.xz, or from the results of a full run
@@ -22,7 +23,7 @@ JOBS ?= 2
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test check unit mutants laws sanitize fuzz-kernel kills interrupts fuzz fuzz-files install docs errata reproduction-page utility rivals plan-law default-fit bench clean
+.PHONY: demo test check unit mutants laws sanitize fuzz-kernel kills interrupts fuzz fuzz-files packages install docs errata reproduction-page utility rivals plan-law default-fit bench clean
 
 install: .venv/.installed
 .venv/.installed: pyproject.toml setup.py constraints.txt $(KERNELS)
@@ -80,6 +81,10 @@ fuzz: fuzz-files fuzz-kernel
 
 fuzz-files: install
 	$(BIN)/python -m tests.fuzz.files --files $(FILES)
+
+PYTHONS ?= $(PYTHON)
+packages: install
+	$(BIN)/python -m tests.packages.run --pythons $(PYTHONS)
 
 errata: install
 	$(BIN)/python docs/sphinx/errata.py --check

@@ -4,7 +4,6 @@ import os
 import sys
 from pathlib import Path
 
-from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
@@ -56,23 +55,29 @@ def extension(source, *macros):
     )
 
 
-# With every invariant asserted: for tests, so only where the sources are, never in a wheel.
-CHECKED = KERNELS / "walk" / "checked.pyx"
-extensions = [extension(source) for source in sorted(KERNELS.rglob("*.pyx")) if source != CHECKED]
-if CHECKED.exists() and {"--inplace", "-i", "editable_wheel", "develop"} & set(sys.argv):
-    extensions.append(extension(CHECKED, ("SPARSEDP_CHECKED", "1"), ("SPARSEDP_PLAIN", "1")))
-shared = Extension(SHARED, [(KERNELS / "views.c").as_posix()])
-directives = {
-    "language_level": 3,
-    "binding": False,  # plain built-in functions: smaller, and faster to call
-    "boundscheck": False,
-    "wraparound": False,
-    "cdivision": True,
-    "initializedcheck": False,
-}
-setup(
-    ext_modules=cythonize(
-        [shared, *extensions], compiler_directives=directives, shared_utility_qualified_name=SHARED
-    ),
-    cmdclass={"build_ext": BuildIfPossible},
-)
+def compiled():
+    """All kernels, and what they share, as C."""
+    from Cython.Build import cythonize
+
+    # With every invariant asserted: for tests, so only where the sources are, never in a wheel.
+    checked = KERNELS / "walk" / "checked.pyx"
+    sources = [source for source in sorted(KERNELS.rglob("*.pyx")) if source != checked]
+    extensions = [Extension(SHARED, [(KERNELS / "views.c").as_posix()]), *map(extension, sources)]
+    if {"--inplace", "-i", "editable_wheel", "develop"} & set(sys.argv):
+        extensions.append(extension(checked, ("SPARSEDP_CHECKED", "1"), ("SPARSEDP_PLAIN", "1")))
+    directives = {
+        "language_level": 3,
+        "binding": False,  # plain built-in functions: smaller, and faster to call
+        "boundscheck": False,
+        "wraparound": False,
+        "cdivision": True,
+        "initializedcheck": False,
+    }
+    return cythonize(
+        extensions, compiler_directives=directives, shared_utility_qualified_name=SHARED
+    )
+
+
+# What is only asked for names and files needs no kernel.
+ASKED_ONLY = {"sdist", "egg_info", "dist_info", "build_py"} & set(sys.argv)
+setup(ext_modules=[] if ASKED_ONLY else compiled(), cmdclass={"build_ext": BuildIfPossible})

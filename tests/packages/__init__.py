@@ -1,0 +1,1 @@
+"""Packages: their contents in `make test`, installs of them in `make packages`."""

@@ -27,6 +27,10 @@ def compiled(folder: Path, name: str, *flags: str) -> ctypes.CDLL:
     loaded.sparse_in_fours.argtypes = [*head, NUMBERS, PLACES, NUMBERS, NUMBERS, SIZE, *ends]
     head = [NUMBERS, SIZE, SIZE]
     loaded.dense_in_fours.argtypes = [*head, NUMBERS, PLACES, NUMBERS, NUMBERS, SIZE, *ends]
+    head = [NARROW, NARROW, NUMBERS]
+    loaded.sums_in_fours.argtypes = [*head, NUMBERS, SIZE, NUMBERS]
+    spans = [PLACES, PLACES, NUMBERS, NUMBERS]
+    loaded.outputs_in_fours.argtypes = [*head, SIZE, NUMBERS, SIZE, *spans]
     return loaded
 
 
@@ -81,6 +85,23 @@ def test_norms(forms, loop):
         answers.append(out)
     assert same_bits(*answers)
     assert (np.delete(answers[0], 4, axis=1) > 0).all()
+
+
+def test_products_of_sparse_records(forms):
+    rng = np.random.default_rng(3)
+    x, start, weights = of_all_sizes(rng, N * D), of_all_sizes(rng, 11), of_all_sizes(rng, D, 11)
+    indptr = np.arange(0, (N + 1) * D, D, dtype=np.int32)
+    columns = np.tile(np.arange(D, dtype=np.int32), N)
+    begins = np.repeat([0, 1, 4], [6, 4, 3])
+    ends = np.repeat([11, 10, 7], [6, 4, 3])
+    answers = []
+    for form in forms:
+        sums, out = np.zeros(D), np.zeros((N, 11))
+        form.sums_in_fours(indptr, columns, x, start[:1].repeat(N), N, sums)
+        form.outputs_in_fours(indptr, columns, x, N, weights, 11, begins, ends, start, out)
+        answers.append(np.append(sums, out))
+    assert same_bits(*answers)
+    assert (answers[0] != 0).all()
 
 
 def test_all_else_is_standard():

@@ -64,6 +64,7 @@ VARIANTS = {
     "bends late": (lambda d: {}, [(shapes, "EARLY", 1.0), (shapes, "FEWEST_CELLS", 32)]),
     "steps by mean curvature": (lambda d: {}, [(gradient.Steepness, "look", mean_curvature)]),
     "8 steps with 64 features": (lambda d: {}, [(pursuit, "MANY_COLUMNS", 10**6)]),
+    "a Gram matrix in any case": (lambda d: {}, [(pursuit, "LOUD", np.inf)]),
     "bounds that clip 5 %": (lambda d: {}, [(bounds, "TAIL", 0.05)]),
 }
 

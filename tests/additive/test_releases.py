@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sparsedp import RecordBlocks
+from sparsedp import Bounds, RecordBlocks
 from sparsedp.audit.replay import largest_movements
 from sparsedp.data.columns.subset import ColumnSubset
 from sparsedp.data.dataset import Dataset
@@ -19,8 +19,9 @@ from sparsedp.losses import Poisson
 from sparsedp.mechanisms import recording
 from sparsedp.mechanisms.scripted import Scripted, ScriptedCurator
 from sparsedp.solvers import Pursuit
+from sparsedp.solvers.pursuit import pursuit
 from sparsedp.solvers.pursuit.columns.ball import BallSums, Sums
-from sparsedp.solvers.pursuit.columns.ball import _moved as moved_to_zero
+from sparsedp.solvers.pursuit.columns.ball import about_zero as moved_to_zero
 from sparsedp.solvers.pursuit.columns.cells import CellCounts, Hats, WaveGradient
 from sparsedp.solvers.pursuit.columns.gram import all_blocks, block_gram, row_gram, straight_blocks
 from sparsedp.solvers.pursuit.columns.shapes import Shapes
@@ -334,13 +335,20 @@ def test_products_about_a_center_are_moved_to_zero():
 
 @pytest.fixture
 def k(request):
-    """Features of the model: two that are chosen, or all of them."""
+    """Features of the model: two that are chosen, or all of them, with a Gram matrix or without."""
+    if request.param == ALIKE:
+        monkeypatch = request.getfixturevalue("monkeypatch")
+        monkeypatch.setattr(pursuit, "FEWEST_FEATURES", 1)
+        monkeypatch.setattr(pursuit, "LOUD", 0.0)
+        monkeypatch.setattr(pursuit, "QUIET", np.inf)
+        return N_FEATURES
     if request.param < N_FEATURES:
         request.getfixturevalue("chosen")
     return request.param
 
 
-choose = pytest.mark.parametrize("k", [2, N_FEATURES], indirect=True)
+ALIKE = "alike"
+choose = pytest.mark.parametrize("k", [2, N_FEATURES, ALIKE], indirect=True)
 
 
 def facts(loss: str, neighbors: str, n: int, k: int, **more):
@@ -480,6 +488,21 @@ def test_what_is_left_of_the_gram_matrix_is_spent_once(loss, k):
     """The door refuses more than the budget, and what was scheduled but not asked for."""
     for seed in range(3):
         solved(random_table(loss, 300, seed), facts(loss, "add_remove", 300, k))
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 30.0])
+def test_many_features_and_loud_noise_do_without_a_gram_matrix(epsilon):
+    """Means and mean square are asked for instead; with little noise there is a Gram matrix."""
+    random, d = np.random.default_rng(0), 64
+    X, bounds = random.uniform(-1, 1, size=(2000, d)), Bounds.symmetric(1.0)
+    y = (X[:, 0] + random.normal(size=2000) > 0).astype(int)
+    data = Dataset.clip(X, y, bounds, **declared("logistic"))
+    public = replace(public_facts("logistic", "add_remove", 2000), n_features=d, n_nonzero=d)
+    how = {"epsilon": epsilon, "delta": 1e-6, "seed": 0}
+    _, queries, _ = recorded(Pursuit(), data, LOSSES["logistic"], public, **how)
+    sizes = [np.size(query.answer) for query in queries]
+    assert d + 1 in sizes
+    assert (d * (d + 3) // 2 in sizes) == (epsilon > 1)
 
 
 @pytest.mark.parametrize("neighbors", NEIGHBORS)

@@ -10,6 +10,7 @@ CELLS = "src/sparsedp/solvers/pursuit/columns/cells.py"
 GRAM = "src/sparsedp/solvers/pursuit/columns/gram.py"
 TARGET = "src/sparsedp/solvers/pursuit/targets/span.py"
 BALL = "src/sparsedp/solvers/pursuit/columns/ball.py"
+ISOTROPIC = "src/sparsedp/solvers/pursuit/columns/isotropic.py"
 RECORDS = "src/sparsedp/solvers/pursuit/records.py"
 LEVELS = "src/sparsedp/_kernels/sums/levels.h"
 HATS = "src/sparsedp/data/columns/hats.py"
@@ -370,8 +371,8 @@ SHAPED = [
     Mutant(SUBSET, "old.nnz // max(len(parts), 1)", "-1", COLUMNS),
     Mutant(
         BALL,
-        "sensitivity = math.sqrt(most * (1 + SQUARE_WEIGHT**2))",
-        "sensitivity = math.sqrt(most)",
+        "return math.sqrt(self.most * (1 + SQUARE_WEIGHT**2))",
+        "return math.sqrt(self.most)",
         BY_PERSON,
     ),
     Mutant(BALL, "BallSums(center, radius))", "BallSums(center, 1.5 * radius))", BY_PERSON),
@@ -402,6 +403,14 @@ SHAPED = [
     ),
     Mutant(BALL, "np.clip(means[:-1] / n", "np.clip(sums[:-1] / n", SAME),
     Mutant(BALL, "True), (1 - MEANS_SHARE) * share", "True), share", SPENT),
+    Mutant(ISOTROPIC, "return (1 - MEANS_SHARE) * self.share", "return self.share", SPENT),
+    Mutant(ISOTROPIC, "new, MEANS_SHARE * self.share, n)", "new, 0.2 * self.share, n)", SPENT),
+    Mutant(
+        ISOTROPIC,
+        "square = min(max(square, SHORTEST * where.most), where.most)",
+        "square = 1e-3 * float(columns.total(lambda c: np.array([float(c.storage.shape[0])]))[0])",
+        SAME,
+    ),
 ]
 """Features that bend: solvers/pursuit/columns/shapes.md."""
 

@@ -20,6 +20,14 @@ from sparsedp.mechanisms import Curator
 from sparsedp.privacy import Perturb, PublicFacts, Schedule, Select
 from sparsedp.solvers.pursuit.bounds import tightened
 from sparsedp.solvers.pursuit.choose import Chooser
+from sparsedp.solvers.pursuit.columns.gram import GramBudget
+from sparsedp.solvers.pursuit.columns.isotropic import (
+    FEWEST_FEATURES,
+    LOUD,
+    QUIET,
+    IsotropicGram,
+    quietness,
+)
 from sparsedp.solvers.pursuit.columns.shapes import Shapes, shaped
 from sparsedp.solvers.pursuit.model import path_of, straightened
 from sparsedp.solvers.pursuit.moments import REQUEST, Moments
@@ -126,7 +134,7 @@ class Pursuit:
             return Solution(weights.reshape(curator.public.weights_shape))
         view, shapes, shares = _looked_at(plan, data, response, moments, shares, noise.whole)
         rounds = plan.rounds(response.n_records, response.curvature, noise.whole)
-        gram = plan.gram_budget(moments, shares.gram, rounds, shapes, response.n_records)
+        gram = _gram(plan, moments, shares.gram, rounds, shapes, response, noise.whole)
         floor = ROW_FLOOR if plan.by_rows else FLOOR
         capacity = shapes.most_columns(plan.size)
         active = ActiveSet(view, response, moments, gram, shapes, capacity, floor)
@@ -193,6 +201,27 @@ def _looked_at(
     room = plan.room(n, response.bend_curvature, noise, response.bends_early)
     shapes, unused = shaped(view, moments, n, shares.histograms, room)
     return view, shapes, shares.more(unused)
+
+
+def _gram(
+    plan: Plan,
+    moments: Moments,
+    share: float,
+    rounds: list[int],
+    shapes: Shapes,
+    response: Response,
+    noise: float,
+) -> GramBudget:
+    """The Gram matrix, or what stands in for it where it would be noise.
+
+    Numbers keep theirs: residuals of classes are bounded, those of numbers grow with a bad step.
+    """
+    n = response.n_records
+    quiet = quietness(n, noise, shapes.most_columns(plan.size))
+    many = plan.takes_all and plan.intercept and plan.size >= FEWEST_FEATURES
+    if many and LOUD <= quiet < QUIET and not isinstance(response, NumberResponse):
+        return IsotropicGram(moments, share, n, quiet)
+    return plan.gram_budget(moments, share, rounds, shapes, n)
 
 
 def _solution(

@@ -243,8 +243,11 @@ class ActiveSet:
         rest = max(float(values.sum() - large.sum()), 0.0)
         likely = np.full(size, rest / max(size - len(large), 1))
         likely[distinct] = large
-        self._norm = math.sqrt(max(float(np.sum(likely / raised)), 1.0))
         self._likely = likely / raised
+        if self._budget.raised:
+            squares = np.sum(np.square(self._whitening[self.first :]), axis=0)
+            self._likely = np.maximum(self._likely - self._budget.raised * squares, 0.0)
+        self._norm = math.sqrt(max(float(np.sum(self._likely)), 1.0))
         # What a step leaves of an error in each of these coordinates.
         self._lasting = 1 - np.minimum(self._likely, 1)
 

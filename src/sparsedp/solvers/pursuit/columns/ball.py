@@ -69,6 +69,56 @@ class Sums:
         return np.append(sums.rounded() / columns.scale, total)
 
 
+@dataclass(frozen=True)
+class Location:
+    """Releases where records are: their means, and their mean square.
+
+    Parameters
+    ----------
+    moments : Moments
+    limits : ndarray
+        Of the columns.
+    share : float
+        Of the Gaussian budget.
+    n_records : float
+        Released.
+    """
+
+    moments: Moments
+    limits: np.ndarray
+    share: float
+    n_records: float
+
+    @property
+    def most(self) -> float:
+        """No sum of squares of a record is larger."""
+        return float(np.sum(self.limits**2))
+
+    @property
+    def sensitivity(self) -> float:
+        """The sums move by the root of `most`, that of squares by `most`."""
+        return math.sqrt(self.most * (1 + SQUARE_WEIGHT**2))
+
+    @property
+    def deviation(self) -> float:
+        """Of the noise in a mean."""
+        return self.moments.deviation(self.sensitivity, self.share) / self.n_records
+
+    @property
+    def error(self) -> float:
+        """Mean square of the noise in all means together."""
+        return len(self.limits) * self.deviation**2
+
+    def released(self, columns: Derived) -> tuple[np.ndarray, float]:
+        """A center, pulled to zero as far as noise may explain it, and the mean square about it."""
+        n, weight = self.n_records, SQUARE_WEIGHT / math.sqrt(self.most)
+        sums = columns.total(Sums(weight, self.most))  # private
+        means = self.moments.release(sums, self.sensitivity, self.share)  # released
+        center = np.clip(means[:-1] / n, -self.limits, self.limits)
+        center *= max(0.0, 1 - self.error / max(float(center @ center), 1e-300))
+        return center, means[-1] / (weight * n) - float(center @ center)
+
+
 @dataclass(frozen=True, eq=False)
 class BallSums:
     """Sums of records in a ball about a center, and of their products."""
@@ -107,24 +157,17 @@ class BallGram:
     neighbors: Neighbors
     noise: float = field(default=0.0, init=False)
     left: float = field(default=0.0, init=False)
+    raised: float = field(default=0.0, init=False)
 
     def block(self, columns: Derived, n_old: int, old: float, new: np.ndarray) -> np.ndarray:
         """Release the ball and the Gram matrix of the records in it; see `GramBudget`."""
         d, n, share = len(new), self.n_records, self.share
-        most = float(np.sum(new**2))
-        weight = SQUARE_WEIGHT / math.sqrt(most)
-        # The sums move by the root of `most`, that of squares by `most`.
-        sensitivity = math.sqrt(most * (1 + SQUARE_WEIGHT**2))
-        deviation = self.moments.deviation(sensitivity, MEANS_SHARE * share) / n
-        box = block_gram(old, new)
-        if d * deviation**2 > LOUDEST * most:
+        where = Location(self.moments, new, MEANS_SHARE * share, n)
+        most, box = where.most, block_gram(old, new)
+        if where.error > LOUDEST * most:
             return self._in_box(columns, n_old, old, new, share)
-        sums = columns.total(Sums(weight, most))  # private
-        means = self.moments.release(sums, sensitivity, MEANS_SHARE * share)  # released
-        center = np.clip(means[:-1] / n, -new, new)
-        center *= max(0.0, 1 - d * deviation**2 / max(float(center @ center), 1e-300))
-        error = d * deviation**2 if center.any() else 0.0
-        square = means[-1] / (weight * n) - float(center @ center)
+        center, square = where.released(columns)
+        error = where.error if center.any() else 0.0
         square = min(max(square, SHORTEST * most) + error, most)
         radius = RADIUS * math.sqrt(square)
         ball, left = row_gram(radius, True), (1 - MEANS_SHARE) * share
@@ -135,7 +178,7 @@ class BallGram:
         upper = np.arange(d + 1)[:, None] <= np.arange(1, d + 1)
         found = np.zeros((d + 1, d))
         found[upper] = self.moments.release(exact[upper], ball, left)  # released
-        return _moved(found, center, n)
+        return about_zero(found, center, n)
 
     def _in_box(
         self, columns: Derived, n_old: int, old: float, new: np.ndarray, share: float
@@ -146,7 +189,7 @@ class BallGram:
         return whole.block(columns, n_old, old, new)
 
 
-def _moved(found: np.ndarray, center: np.ndarray, n_records: float) -> np.ndarray:
+def about_zero(found: np.ndarray, center: np.ndarray, n_records: float) -> np.ndarray:
     """Products about a center, the sums first, as products about zero: entries above the diagonal.
 
     With z = c + q: sums of z are n c + those of q, and sums of z z' have the terms of both.

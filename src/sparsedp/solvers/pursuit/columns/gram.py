@@ -80,6 +80,11 @@ class GramBudget(Protocol):
         """The share that the chosen columns did not need."""
         ...
 
+    @property
+    def raised(self) -> float:
+        """By how much mean squares of the columns are larger than is likely, on purpose."""
+        ...
+
     def block(self, columns: Derived, n_old: int, old: float, new: np.ndarray) -> np.ndarray:
         """Release products of new columns with all: (columns, new ones), entries below the
         diagonal being zero.
@@ -121,6 +126,7 @@ class BlockGram:
     neighbors: Neighbors
     n_blocks: int | None = None
     spent: float = field(default=0.0, init=False)
+    raised: float = field(default=0.0, init=False)
 
     @property
     def noise(self) -> float:

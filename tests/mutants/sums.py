@@ -11,7 +11,14 @@ TESTS = (
 NORMS = "src/sparsedp/_kernels/sums/norms.h"
 IN_BALL = ("tests/records/test_products.py::test_no_record_is_left_outside_a_ball",)
 
+SUBSET = "src/sparsedp/data/columns/subset.py"
+IN_PARTS = (
+    "tests/records/test_subset.py::test_steps_look_at_some_records_at_a_time_and_find_the_same",
+)
+
 MUTANTS = [
+    Mutant(SUBSET, "weights=weights, offset=offset", "weights=weights, offset=None", IN_PARTS),
+    Mutant(SUBSET, "weights=weights, offset=offset", "weights=None, offset=offset", IN_PARTS),
     Mutant(NORMS, "sqrt(square * growth + least)", "sqrt(square)", IN_BALL, ("norms",)),
     Mutant(
         NORMS,

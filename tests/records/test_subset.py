@@ -9,9 +9,11 @@ from scipy import sparse
 from sparsedp._kernels import COMPILED
 from sparsedp._kernels.sums import entries_reference, norms_reference, products_reference
 from sparsedp.data import Bounds, Dataset
-from sparsedp.data.columns import index
+from sparsedp.data.columns import index, subset
 from sparsedp.data.columns.subset import MOST_CANCELED, ColumnSubset
 from sparsedp.data.sums import norms, products
+from sparsedp.losses import Logistic
+from sparsedp.solvers.pursuit.records import LabelLoss, StepSums, Whiten, targets_of
 
 STORAGES = {"dense": np.asarray, "csr": sparse.csr_array, "csc": sparse.csc_array}
 FEATURES = np.array([4, 0, 2])
@@ -150,3 +152,22 @@ def test_one_record_among_many_moves_no_sum_by_more_than_its_length(form):
         sums.append(chosen.sums(shares[-1], matrix))
     np.testing.assert_array_equal(shares[0][1:], shares[1])
     assert np.linalg.norm(sums[0] - sums[1]) <= 1 + 1e-7
+
+
+def test_steps_look_at_some_records_at_a_time_and_find_the_same(kernel, store, monkeypatch):
+    """Bit for bit, with weights of rows and offsets too: pairs are off by far less than a bit."""
+    n = 203
+    rng = np.random.default_rng(5)
+    X, y = rng.uniform(-1, 1, (n, 5)), rng.integers(0, 2, n)
+    given = {"sample_weight": rng.uniform(0.1, 1, n), "offset": rng.uniform(-1, 1, n)}
+    data = Dataset.clip(
+        store(X), y, Bounds(-1, 1), classes=(0, 1), intercept=True, offset_bounds=(-1, 1), **given
+    )
+    block = Whiten.to(rng.normal(size=(4, 4)))(ColumnSubset.of(data, FEATURES), targets_of(data))
+    steps = StepSums(LabelLoss(Logistic()), rng.normal(size=(4, 1)), 0.7)
+    whole = steps(block)
+    monkeypatch.setattr(subset, "ENTRIES_IN_PART", 60)  # 16 records of three columns
+    n_parts = len(list(block.columns.parts()))
+    assert n_parts == (13 if isinstance(data.storage, np.ndarray) else 1)
+    for found, expected in zip(steps(block), whole, strict=True):
+        np.testing.assert_array_equal(found, expected)

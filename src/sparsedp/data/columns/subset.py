@@ -6,7 +6,7 @@ and norms can be had without (proof: summation.md).
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,10 @@ MOST_TURNED = 16
 
 ENTRIES_AT_ONCE = 2**19
 """Of dense copies: few enough to stay in a cache."""
+
+ENTRIES_IN_PART = 2**19
+"""Of records that are looked at twice in a row: few enough to stay in a cache, many enough that a
+part takes far longer than to begin with it."""
 
 SHORTEST = 2.0**-500
 """Far more than what squares that vanish can take from a length, and far less than any that counts.
@@ -240,6 +244,13 @@ class ColumnSubset:
         A residual is small enough that, times what `lengths` says of its record, it keeps a bound.
         It is multiplied by the weight of its record here, and nowhere before.
         """
+        return self.turned(self.stored_sums(residuals), matrix)
+
+    def stored_sums(self, residuals: Array) -> products.Pair:
+        """What `turned` needs of these records: the same sums before they are in coordinates.
+
+        Of the constant column, if there is one, and then of what is stored, shifted.
+        """
         residuals = weighed(residuals, self.weights)
         total = products.sums(residuals)
         pair = products.weighted_sums(
@@ -250,15 +261,43 @@ class ColumnSubset:
             spread=MOST_CANCELED,
             most_together=self.most_together,
         )
-        inside = matrix[self.constant :]
+        return pair if not self.constant else _below(total.high[None], total.low[None], pair)
+
+    def turned(self, pair: products.Pair, matrix: Array) -> Array:
+        """Sums of ``columns @ matrix`` from `stored_sums`, of all parts together."""
+        first, inside = self.constant, matrix[self.constant :]
         if self.basis is None:
             inside = inside / self.scale[:, None]
         else:
-            pair = products.mapped(self.basis, pair)
-        if self.constant:
-            inside = np.concatenate([matrix[:1], inside])
-            pair = products.Pair(
-                np.concatenate([total.high[None], pair.high]),
-                np.concatenate([total.low[None], pair.low]),
+            stored = products.Pair(pair.high[first:], pair.low[first:])
+            columns = products.mapped(self.basis, stored)
+            pair = _below(pair.high[:first], pair.low[:first], columns)
+        return products.mapped(np.concatenate([matrix[:first], inside]), pair).rounded()
+
+    def parts(self) -> Iterator[tuple["ColumnSubset", slice]]:
+        """Some records at a time: few enough that what was read once is still in a cache.
+
+        Whole groups of records, so that sums are those of all of them but for what pairs are off by
+        (summation.md, 5). Of sparse records there is one part: they are smaller, and it takes long
+        to cut them.
+        """
+        n, d = self.storage.shape
+        step = max(1, ENTRIES_IN_PART // max(1, d) // 8) * 8
+        if step >= n or not isinstance(self.storage, np.ndarray):
+            yield self, slice(0, n)
+            return
+        most = max(n, self.most_together or 0)
+        for start in range(0, n, step):
+            part = slice(start, min(start + step, n))
+            weights = None if self.weights is None else self.weights[part]
+            offset = None if self.offset is None else self.offset[part]
+            some = self.storage[part]
+            yield (
+                replace(self, storage=some, most_together=most, weights=weights, offset=offset),
+                part,
             )
-        return products.mapped(inside, pair).rounded()
+
+
+def _below(high: Array, low: Array, pair: products.Pair) -> products.Pair:
+    """More sums above those of a pair."""
+    return products.Pair(np.concatenate([high, pair.high]), np.concatenate([low, pair.low]))

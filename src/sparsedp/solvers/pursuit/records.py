@@ -5,13 +5,14 @@ contributes depends on nothing but the record, and sums are nearly exact (summat
 """
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import Protocol
 
 import numpy as np
 
 from sparsedp.data.columns.subset import ColumnSubset
 from sparsedp.data.dataset import Dataset
-from sparsedp.data.sums.products import column_sums
+from sparsedp.data.sums.products import Pair, column_sums, sums
 from sparsedp.data.sums.weighed import counts, weighed
 from sparsedp.losses import Loss
 from sparsedp.losses.clip import clipped
@@ -194,12 +195,20 @@ class StepSums:
     norm: float
 
     def __call__(self, block: Whitened) -> tuple[np.ndarray, np.ndarray]:
-        """Both from one look at the records."""
-        residuals = block.residuals(self.record_loss, self.weights)
-        curvatures = self.record_loss.curvatures(residuals, block.target)
-        clipped, _ = shrink(residuals, block.norms, self.norm)
-        gradient = block.columns.sums(clipped, block.whitening)
-        return gradient, column_sums(weighed(curvatures, block.columns.weights))
+        """Both from one look at the records, some of them at a time."""
+        weights = block.whitening @ self.weights
+        found = [self._of_part(block, weights, *part) for part in block.columns.parts()]
+        gradients, curvatures = (reduce(Pair.plus, pairs) for pairs in zip(*found, strict=True))
+        return block.columns.turned(gradients, block.whitening), curvatures.rounded()
+
+    def _of_part(
+        self, block: Whitened, weights: np.ndarray, columns: ColumnSubset, part: slice
+    ) -> tuple[Pair, Pair]:
+        target = block.target[part]
+        residuals = self.record_loss.residuals(columns.margins(weights), target)
+        curvatures = sums(weighed(self.record_loss.curvatures(residuals, target), columns.weights))
+        clipped, _ = shrink(residuals, block.norms[part], self.norm)
+        return columns.stored_sums(clipped), curvatures
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,6 +21,7 @@ from sparsedp.ui import fitting
 from sparsedp.ui.answers import Answers
 from sparsedp.ui.journey import Journey
 from sparsedp.ui.places import Places
+from sparsedp.ui.running import Ran
 from tests.ui.pages import (
     Server,
     charge_to,
@@ -169,6 +170,14 @@ def test_a_model_that_is_paid_for_is_not_run_again(journey):
     fitting.start(journey, 2)
     fitting.resume(journey, 2)
     assert [path.name for path in journey.folder.glob("*fit-*")] == ["fit-1"]
+
+
+def test_nobody_is_told_to_run_a_charged_fit_again():
+    """Where a fit ends in a traceback it may have been charged: its file has what it said."""
+    said = "Traceback (most recent call last):\nValueError: cell\n"
+    error = Ran.of(["fit"], 1, "", said, "fit-1/fit.stderr").error
+    assert error == "this is a bug in sparsedp: fit-1/fit.stderr says more"
+    assert "in a terminal" in Ran.of(["plan"], 1, "", said).error
 
 
 def test_damaged_journeys_are_refused(journey):

@@ -28,7 +28,7 @@ def main(folder: Path, lock: int) -> None:
                 pass_fds=(lock,),
             )
         texts = (path.read_text(encoding="utf-8", errors="replace") for path in (printed, said))
-        write(folder / f"{name}.json", Ran.of(command, code, *texts).to_json())
+        write(folder / f"{name}.json", Ran.of(command, code, *texts, str(said)).to_json())
         if code != 0 and name == "fit":
             return
 

@@ -45,14 +45,16 @@ class Ran:
         return self.code == 0
 
     @classmethod
-    def of(cls, command: Sequence[str], code: int, printed: str, said: str) -> "Ran":
-        """From what it printed."""
+    def of(
+        cls, command: Sequence[str], code: int, printed: str, said: str, kept: str = ""
+    ) -> "Ran":
+        """From what it printed; ``kept`` names the file that keeps what it said."""
         try:
             output = json.loads(printed)
         except ValueError:
             output = {}
         found = output if isinstance(output, dict) else {}
-        return cls(tuple(command), code, found, "" if code == 0 else sentence(said))
+        return cls(tuple(command), code, found, "" if code == 0 else sentence(said, kept))
 
     def to_json(self) -> str:
         """As it is stored."""
@@ -91,10 +93,14 @@ def run(command: Sequence[str], root: Path) -> Ran:
     return Ran.of(command, done.returncode, done.stdout, done.stderr)
 
 
-def sentence(said: str) -> str:
-    """The sentence that a command ends with; a traceback is a bug, and is not shown."""
+def sentence(said: str, kept: str = "") -> str:
+    """The sentence that a command ends with; a traceback is a bug, and is not shown.
+
+    ``kept`` names the file that has it: nobody is told to run a fit again, which is charged again.
+    """
     if "Traceback (most recent call last)" in said:
-        return "this is a bug in sparsedp: run the command in a terminal to see more"
+        where = f"{kept} says more" if kept else "run the command in a terminal to see more"
+        return f"this is a bug in sparsedp: {where}"
     for line in reversed(said.replace("\r", "\n").splitlines()):
         if line.startswith("Error: "):
             return line.removeprefix("Error: ")

@@ -108,6 +108,16 @@ def test_strange_requests_have_plain_answers(server, journey):
     assert server.post("begin", csrf, path="x" * 2**22)[0] == 413
 
 
+def test_a_wide_table_has_a_page_of_usual_size(server, journey):
+    names = tuple(f"c{i}" for i in range(20_000))
+    journey.save(replace(journey.said, columns=names, target="c1"))
+    for step in ("file", "unit", "schema"):
+        status, text = server.get(f"{journey.name}/{step}")
+        assert (status, len(text) < 40_000) == (200, True)
+    form = {"unit": "row", "target": "no such column", "neighbors": "add_remove"}
+    assert server.post(f"{journey.name}/unit", server.form(), **form)[0] == 422
+
+
 def test_a_fault_of_ours_quotes_nothing(server, journey):
     """A stored answer of a command that is none of ours; the terminal has the traceback."""
     secret = {"quality": {"secret": "cell"}, "unit": "person"}

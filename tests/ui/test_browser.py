@@ -147,7 +147,7 @@ def declare_the_columns(visitor: Visitor) -> None:
     assert visitor.page.input_value("#c3-missing") == "indicator"
     visitor.write("#c1-lower", "300")
     visitor.press()
-    visitor.wrong("c1-kind", "features.age")
+    visitor.wrong("c1-kind", "age: lower must be below upper")
     assert visitor.page.input_value("#c1-lower") == "300", "what was typed is not lost"
     visitor.write("#c1-lower", "18")
     visitor.press()

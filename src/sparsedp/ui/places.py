@@ -13,7 +13,7 @@ WORK = "sparsedp-ui"
 
 READABLE = (
     *(".csv", ".tsv", ".txt", ".tab", ".gz", ".bz2", ".xz", ".parquet", ".arrow", ".feather"),
-    *(".xlsx", ".jsonl", ".ndjson"),
+    ".xlsx",
 )
 MOST_LISTED = 500
 

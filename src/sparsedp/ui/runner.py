@@ -18,17 +18,20 @@ def main(folder: Path, lock: int) -> None:
     content = json.loads((folder / "commands.json").read_text(encoding="utf-8"))
     for name, command in content["commands"].items():
         printed, said = folder / f"{name}.stdout", folder / f"{name}.stderr"
-        with printed.open("wb") as output, said.open("wb") as errors:
+        with printed.open("wb") as stdout, said.open("wb") as stderr:
             code = subprocess.call(
                 process(command),
                 cwd=content["root"],
                 stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=errors,
+                stdout=stdout,
+                stderr=stderr,
                 pass_fds=(lock,),
             )
-        texts = (path.read_text(encoding="utf-8", errors="replace") for path in (printed, said))
-        write(folder / f"{name}.json", Ran.of(command, code, *texts, str(said)).to_json())
+        output, errors = (
+            path.read_text(encoding="utf-8", errors="replace") for path in (printed, said)
+        )
+        ran = Ran.of(command, code, output, errors, str(said))
+        write(folder / f"{name}.json", ran.to_json())
         if code != 0 and name == "fit":
             return
 

@@ -18,6 +18,19 @@ each("[data-copy]", (button) => {
   });
 });
 
+// A line ends between the words of a command, and not within an option.
+const lay = (code) => {
+  const parts = code.textContent.split(/([ \n]+)/).map((part) => {
+    if (!part.startsWith("-") || part.length > 40) return part;
+    const option = document.createElement("span");
+    option.className = "option";
+    option.textContent = part;
+    return option;
+  });
+  code.replaceChildren(...parts);
+};
+each(".terminal code", lay);
+
 // The command follows the form: the server builds it, and runs nothing.
 const encoded = (form, more = {}) => {
   const data = new URLSearchParams(new FormData(form));
@@ -31,7 +44,9 @@ each("form.previewed", (form) => {
     const mine = ++latest;
     const answer = await fetch(form.action, { method: "POST", body: encoded(form, { preview: "1" }) });
     const text = await answer.text();
-    if (mine === latest && answer.ok && text) shown.textContent = text.replaceAll("\n", "\n\n");
+    if (mine !== latest || !answer.ok || !text) return;
+    shown.textContent = text.replaceAll("\n", "\n\n");
+    lay(shown);
   };
   form.addEventListener("change", preview);
 });
@@ -116,6 +131,7 @@ each("form.planned", (form) => {
       const fresh = page.getElementById(id);
       if (fresh) document.getElementById(id).replaceChildren(...fresh.childNodes);
     }
+    each("#commands code", lay);
     mark(form, page.querySelector("form.planned"));
     expected.setAttribute("aria-busy", "false");
     running = false;

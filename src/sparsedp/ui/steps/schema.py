@@ -65,7 +65,7 @@ def _save_form(context: Context, columns: Sequence[Column], target: Target) -> N
     commands = journey.commands(said)
     ran = journey.run("schema", commands.draft())
     if not ran.is_well:
-        raise concerning(ran.error, _needles(columns), commands.work)
+        raise _concerning(ran.error, columns, commands.work)
     _try(context, said, columns)
 
 
@@ -81,8 +81,20 @@ def _try(context: Context, said: Answers, columns: Sequence[Column]) -> None:
     commands = context.journey.commands(said)
     ran = context.journey.run("plan", commands.plan(by_default=True))
     if not ran.is_well:
-        raise concerning(ran.error, _needles(columns), commands.work)
+        raise _concerning(ran.error, columns, commands.work)
     context.journey.save(replace(said, reached="plan"))
+
+
+def _concerning(sentence: str, columns: Sequence[Column], work: str) -> Problem:
+    """Beside its column, which the form calls by its name and not as the schema file does."""
+    problem = concerning(sentence, _needles(columns), work)
+    for column in columns:
+        if problem.field == f"{column.key}-kind":
+            for table in (f"[features.{column.name}] ", f'[features."{column.name}"] '):
+                if problem.sentence.startswith(table):
+                    plain = problem.sentence.removeprefix(table)
+                    return Problem(f"{column.name}: {plain}", problem.field)
+    return problem
 
 
 def _needles(columns: Sequence[Column]) -> Mapping[str, str]:

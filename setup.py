@@ -13,6 +13,7 @@ SHARED = "sparsedp._kernels.views"  # what Cython would otherwise put into every
 # traps or errno, and loops with them stay scalar.
 FLAGS = ["-O3", "-ffp-contract=off", "-fno-trapping-math", "-fno-math-errno"]
 FLAGS_MSVC = ["/O2", "/std:c11", "/fp:precise"]
+REQUIRED = os.environ.get("SPARSEDP_KERNELS") == "required"  # for wheels to give away
 SMALL = ["-Os"]  # of what is no loop
 # What only debuggers read would be four fifths of a wheel; who asks for it by CFLAGS gets it.
 DEBUGGED = "-g" in os.environ.get("CFLAGS", "").split()
@@ -30,7 +31,7 @@ class BuildIfPossible(build_ext):
 
     def build_extension(self, ext):
         """Compile one kernel."""
-        ext.optional = True  # or copying it into place would insist on it
+        ext.optional = not REQUIRED  # or copying it into place would insist on it
         if self.compiler.compiler_type == "msvc":
             ext.extra_compile_args = FLAGS_MSVC
         else:
@@ -39,6 +40,8 @@ class BuildIfPossible(build_ext):
         try:
             super().build_extension(ext)
         except Exception as error:
+            if REQUIRED:
+                raise
             self.warn(f"{ext.name} was not compiled, its NumPy reference is used: {error}")
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import shutil
 import subprocess
 import time
@@ -56,6 +57,7 @@ HEAD = (
     "| Python | package | compiler | kernels | package (MB) | environment (MB) | ours (MB) | "
     "install (s) | `--help` (s) | demo (s) |\n|---|---|---|---|---|---|---|---|---|---|"
 )
+REQUIRED = {"SPARSEDP_KERNELS": "required"}  # as wheels are made to be given away
 # What whoever uses scikit-learn has anyway; and the installer itself.
 THEIRS = ("numpy", "scipy", "sklearn", "scikit_learn", "pip", "setuptools", "pkg_resources")
 
@@ -77,6 +79,14 @@ def run(command: list[str | Path], where: Path, variables: dict[str, str]) -> tu
         tail = "\n".join((done.stdout + done.stderr).splitlines()[-15:])
         raise Wrong(f"{' '.join(map(str, command))[:200]}\n{tail}")
     return done.stdout, time.perf_counter() - start
+
+
+def work(command: list[str | Path], where: Path, variables: dict[str, str]) -> float:
+    """Seconds of a processor: others on this machine do not count."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run(command, where, variables)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def size_of(folder: Path) -> int:
@@ -110,7 +120,7 @@ def install(python: str, package: Path, compiler: bool, home: Path) -> Installed
     if witness != {"slow": int(kernels == "reference"), "kernels": kernels}:
         raise Wrong(f"kernels are {kernels}, and fits say {witness}")
     size, added = size_of(home), added_to(home)
-    shortest = min(run([home / "bin" / "sparsedp", "--help"], home, variables)[1] for _ in range(5))
+    shortest = min(work([home / "bin" / "sparsedp", "--help"], home, variables) for _ in range(5))
     _, demo = run([home / "bin" / "sparsedp", "demo"], home, variables)
     if not (home / "demo" / "model" / "report.html").exists():
         raise Wrong("the demo wrote no report")
@@ -135,7 +145,12 @@ def wheel_of(python: str, sdist: Path, folder: Path) -> Path:
     run([python, "-m", "venv", home], folder, {**os.environ})
     pip = [home / "bin" / "python", "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check"]
     before = set(folder.glob("*.whl"))
-    here = Path(shutil.copy(sdist, home))
-    run([*pip, "--no-deps", "-w", folder, here], folder, surroundings(home, True))
+    command = [*pip, "--no-deps", "-w", folder, shutil.copy(sdist, home)]
+    try:
+        run(command, folder, {**surroundings(home, False), **REQUIRED})
+    except Wrong:
+        run(command, folder, {**surroundings(home, True), **REQUIRED})
+    else:
+        raise Wrong("a wheel without kernels, which were required")
     (path,) = set(folder.glob("*.whl")) - before
     return path

@@ -10,6 +10,7 @@ import tarfile
 import tomllib
 
 import pytest
+import yaml
 
 from sparsedp import _kernels
 from tests.packages.tree import ROOT, TOP, copied, source_distribution
@@ -55,6 +56,24 @@ def test_one_version():
     text = (ROOT / "src" / "sparsedp" / "__init__.py").read_text()
     assert citation is not None
     assert f'__version__ = "{citation[1]}"' in text
+    assert recipe()["context"]["version"] == citation[1]
+
+
+def recipe():
+    return yaml.safe_load((ROOT / "recipe" / "recipe.yaml").read_text())
+
+
+def test_the_recipe_for_conda_asks_for_the_same():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    ours = {*project["project"]["dependencies"], f"python{project['project']['requires-python']}"}
+    needs = {
+        kind: {word.replace(" ", "") for word in words}
+        for kind, words in recipe()["requirements"].items()
+    }
+    assert needs["run"] == ours
+    assert {word.lower() for word in project["build-system"]["requires"]} <= needs["host"]
+    assert recipe()["build"]["python"]["entry_points"] == ["sparsedp = sparsedp.cli:main"]
+    assert project["project"]["scripts"] == {"sparsedp": "sparsedp.cli:main"}
 
 
 def test_every_kernel_is_known():

@@ -141,7 +141,7 @@ def install(python: str, package: Path, compiler: bool, home: Path) -> Installed
 
 def wheel_of(python: str, sdist: Path, folder: Path) -> Path:
     """The wheel that this Python makes of the source distribution, in an environment of its own."""
-    home = folder / f"builder-{Path(python).name}"
+    home = folder / "builder"
     run([python, "-m", "venv", home], folder, {**os.environ})
     pip = [home / "bin" / "python", "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check"]
     before = set(folder.glob("*.whl"))
@@ -152,5 +152,6 @@ def wheel_of(python: str, sdist: Path, folder: Path) -> Path:
         run(command, folder, {**surroundings(home, True), **REQUIRED})
     else:
         raise Wrong("a wheel without kernels, which were required")
+    shutil.rmtree(home)
     (path,) = set(folder.glob("*.whl")) - before
     return path

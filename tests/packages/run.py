@@ -42,7 +42,7 @@ def all_installs(python: str, sdist: Path, folder: Path) -> list[str]:
     rows = []
     for package in (sdist, wheel):
         for compiler in (True, False):
-            home = folder / f"{Path(python).name}-{package.suffix[1:]}-{compiler}"
+            home = folder / "environment"
             measured = install(python, package, compiler, home)
             rows.append(measured.row(package.stat().st_size))
             print(rows[-1], flush=True)

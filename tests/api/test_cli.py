@@ -168,6 +168,20 @@ def test_from_init_to_report(folder):
     run("report", "m/model.json")
 
 
+def test_a_record_in_the_place_of_the_header_is_not_taken_for_names(folder):
+    """It would be published with the model; nor is it quoted."""
+    Path("bare.csv").write_text("Mallory,41,yes\nAda,39,no\n")
+    shown = refused("init", "bare.csv", "-o", "bare.toml")
+    assert "line of names above it" in " ".join(shown.split())
+    assert "Mallory" not in shown
+    assert "41" not in shown
+    assert not Path("bare.toml").exists()
+    Path("years.csv").write_text("ward,2019,2020\na,1,2\n")
+    refused("init", "years.csv", "-o", "years.toml")
+    Path("book.json").write_text('[{"name": "2019"}, {"name": "2020"}]')
+    run("init", "years.csv", "--codebook", "book.json", "-o", "years.toml")
+
+
 def test_init_asks_for_what_fit_needs(folder):
     run("init", "people.csv", "--target", "buys")
     text = Path("schema.toml").read_text()

@@ -1,5 +1,6 @@
 """``sparsedp init``: a schema file to fill in."""
 
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -76,6 +77,8 @@ def command(
     given = columns.split(",") if columns is not None else list(book) or None
     records = Source(data, file_format, delimiter, encoding, sheet)
     names = [] if records.matrix else _names(records, given)
+    if records.first_line_names:
+        _check_names(data, [name for name in names if name not in book])
     if person is None and unit is None and names and not as_json and _is_terminal(data):
         person, unit = _ask(names)
     for column in (target, person):
@@ -117,6 +120,23 @@ def _tell(
 def _names(records: "Source", given: list[str] | None) -> list[str]:
     """Names of the columns: by the header, or as given where there is none."""
     return list(records.table(None if records.has_header else given).names)
+
+
+def _check_names(data: "Location", names: list[str]) -> None:
+    """Names are published with the model: a record in the place of the header would be, too."""
+    if any(map(_is_number, names)):
+        raise ValueError(
+            f"{data}: there are numbers where the first line should have names of columns. If it "
+            "is a record, put a line of names above it; if they are names, say so in a code book "
+            "(--codebook)"
+        )
+
+
+def _is_number(name: str) -> bool:
+    try:
+        return math.isfinite(float(name.replace(",", ".")))
+    except ValueError:
+        return False
 
 
 def _is_terminal(data: "Location") -> bool:

@@ -15,6 +15,10 @@ MATRICES = ("libsvm", "npz")
 """Formats that hold numbers without names, or with names beside them."""
 
 
+TYPED = ("csv", "tsv", "excel")
+"""Formats whose header is a line like any other."""
+
+
 @dataclass(frozen=True)
 class Source:
     """Where records are and how they are written, as the command line says it.
@@ -63,6 +67,11 @@ class Source:
     def has_header(self) -> bool:
         """Whether the names of columns are known without records."""
         return self.matrix is None and format_of(self.location, self.format) != "jsonl"
+
+    @property
+    def first_line_names(self) -> bool:
+        """Whether names are what stands in the first line, so that a record may stand there."""
+        return self.matrix is None and format_of(self.location, self.format) in TYPED
 
     def table(self, columns: Sequence[str] | None = None) -> RawReader:
         """Open a table; packages that are not installed are asked for in one sentence."""

@@ -39,8 +39,8 @@ MUTANTS = [
         "logistic(margin[q], target[q], unit)",
         "logistic(margin[q] * 1.001, target[q], unit)",
     ),
-    _in("clocks.h", "(far + s->length) * (1 + 1e-9)", "far * (1 + 1e-9)"),
-    _in("clocks.h", "(1 - step) * s->length + step * far", "(1 - step) * s->length"),
+    _in("clocks.h", "(reach + s->length) * (1 + 1e-9)", "reach * (1 + 1e-9)"),
+    _in("clocks.h", "(1 - step) * s->length + step * reach", "(1 - step) * s->length"),
     _in(
         "clocks.h",
         "least(s->since + s->rounding, s->farthest)",

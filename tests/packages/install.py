@@ -103,7 +103,7 @@ def added_to(home: Path) -> int:
 def install(python: str, package: Path, compiler: bool, home: Path) -> Installed:
     """Install, and check kernels by three witnesses, the size, the start and the demo."""
     variables = surroundings(home, compiler)
-    run([python, "-m", "venv", home], home.parent, {**os.environ})
+    run([python, "-m", "venv", "--clear", home], home.parent, {**os.environ})
     inside = home / "bin" / "python"
     command = [inside, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     # Under a path of its own, or pip would take the wheel that it made of it with a compiler.
@@ -142,7 +142,7 @@ def install(python: str, package: Path, compiler: bool, home: Path) -> Installed
 def wheel_of(python: str, sdist: Path, folder: Path) -> Path:
     """The wheel that this Python makes of the source distribution, in an environment of its own."""
     home = folder / "builder"
-    run([python, "-m", "venv", home], folder, {**os.environ})
+    run([python, "-m", "venv", "--clear", home], folder, {**os.environ})
     pip = [home / "bin" / "python", "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check"]
     before = set(folder.glob("*.whl"))
     command = [*pip, "--no-deps", "-w", folder, shutil.copy(sdist, home)]

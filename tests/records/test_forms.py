@@ -104,6 +104,24 @@ def test_products_of_sparse_records(forms):
     assert (answers[0] != 0).all()
 
 
+HEADERS = [
+    "walk/step.h",
+    "sums/norms.h",
+    "sums/products_sparse.h",
+    "sums/slopes.h",
+    "sums/levels.h",
+]
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_standard_c_is_all_that_it_takes(tmp_path, header):
+    """As strictly as compilers can; and no name that headers of Windows have taken."""
+    source = tmp_path / "header.c"
+    source.write_text(f'#define far\n#define near\n#define small char\n#include "{header}"\n')
+    strict = ["-std=c11", "-pedantic-errors", "-DSPARSEDP_PLAIN", "-fsyntax-only"]
+    subprocess.run(["cc", *strict, f"-I{KERNELS}", f"-I{KERNELS / 'sums'}", source], check=True)
+
+
 def test_all_else_is_standard():
     """No attribute, builtin, pragma, wide whole number or vector type outside of the one header."""
     other = re.compile(

@@ -47,9 +47,9 @@ static void pass(walk_t *s) {
 /* Go a part of the way to a vertex. */
 static void advance(walk_t *s, int64_t e, double sign, double step) {
     int64_t n = s->m->n;
-    double far = s->radius * s->l2[e] / ONE, part = step + 0x1p-40; /* rounding of the margins */
-    s->since += s->lipschitz * part * (far + s->length) * (1 + 1e-9);
-    s->length = ((1 - step) * s->length + step * far) * (1 + 1e-9);
+    double reach = s->radius * s->l2[e] / ONE, part = step + 0x1p-40; /* rounding of the margins */
+    s->since += s->lipschitz * part * (reach + s->length) * (1 + 1e-9);
+    s->length = ((1 - step) * s->length + step * reach) * (1 + 1e-9);
     s->scale *= 1 - step;
     if (s->scale < 0x1p-60) {
         for (int64_t i = 0; i < n * s->n_outputs; i++) s->v[i] *= s->scale;

@@ -29,7 +29,7 @@ const lay = (code) => {
   });
   code.replaceChildren(...parts);
 };
-each(".terminal code", lay);
+each("code", lay);
 
 // The command follows the form: the server builds it, and runs nothing.
 const encoded = (form, more = {}) => {
@@ -48,7 +48,8 @@ each("form.previewed", (form) => {
     shown.textContent = text.replaceAll("\n", "\n\n");
     lay(shown);
   };
-  form.addEventListener("change", preview);
+  let timer = null;
+  form.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(preview, 200); });
 });
 
 // Fields that the chosen kind does not have are left out of sight.

@@ -11,12 +11,19 @@ TESTS = (
 NORMS = "src/sparsedp/_kernels/sums/norms.h"
 IN_BALL = ("tests/records/test_products.py::test_no_record_is_left_outside_a_ball",)
 
+SQUARES = "src/sparsedp/data/sums/norms.py"
+IN_OTHER = (
+    "tests/records/test_products.py::"
+    "test_squares_in_other_coordinates_are_those_of_dense_arithmetic",
+)
+
 SUBSET = "src/sparsedp/data/columns/subset.py"
 IN_PARTS = (
     "tests/records/test_subset.py::test_steps_look_at_some_records_at_a_time_and_find_the_same",
 )
 
 MUTANTS = [
+    Mutant(SQUARES, "np.minimum.accumulate(firsts[::-1])[::-1]", "firsts", IN_OTHER),
     Mutant(SUBSET, "weights=weights, offset=offset", "weights=weights, offset=None", IN_PARTS),
     Mutant(SUBSET, "weights=weights, offset=offset", "weights=None, offset=offset", IN_PARTS),
     Mutant(NORMS, "sqrt(square * growth + least)", "sqrt(square)", IN_BALL, ("norms",)),

@@ -165,6 +165,10 @@ def test_squares_in_other_coordinates_are_those_of_dense_arithmetic(kernel, stor
     half[20:24] = 0
     squares_of_half, _ = norms.mapped_squares(store(X), half, start)
     np.testing.assert_allclose(squares_of_half, np.square(X @ half + start).sum(axis=1), rtol=1e-12)
+    # The last coordinates begin before the first ones do: no entry may be passed over for good.
+    back = np.ascontiguousarray(half[:, ::-1])
+    squares_back, _ = norms.mapped_squares(store(X), back, start)
+    np.testing.assert_allclose(squares_back, np.square(X @ back + start).sum(axis=1), rtol=1e-12)
     for first in (1, 2, 3, 7):
         moved = norms.mapped_squares(store(X[first:]), matrix, start)
         np.testing.assert_array_equal(moved, (squares[first:], sizes[first:]))

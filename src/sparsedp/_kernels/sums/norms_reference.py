@@ -43,8 +43,9 @@ def csr_mapped(
 ) -> None:
     """Squared norm of every row times a matrix, plus a start, and the size of the terms.
 
-    In each tile of eight columns the rows of the matrix before ``firsts`` are zero. With one length
-    for each row of the matrix, the size is the sum of |x| times length.
+    In each tile of eight columns the rows of the matrix before ``firsts`` are zero; no tile begins
+    before the one to its left. With one length for each row of the matrix, the size is the sum of
+    |x| times length.
     """
     rows = sparse.csr_array((data, indices, indptr), shape=(len(squares), len(matrix)))
     step = max(1, BLOCK // max(1, len(start)))

@@ -73,6 +73,9 @@ def mapped_squares(storage: Storage, matrix: Array, start: Array) -> tuple[Array
     tiles = np.ascontiguousarray(table.reshape(len(table), n_tiles, TILE).transpose(1, 0, 2))
     used: NDArray[np.bool_] = np.any(tiles, axis=2)
     firsts = np.where(np.any(used, axis=1), used.argmax(axis=1), len(table)) if len(table) else None
+    if firsts is not None:
+        # What a sparse record passes over in one tile it does not see in those after it.
+        firsts = np.ascontiguousarray(np.minimum.accumulate(firsts[::-1])[::-1])
     squares, sizes = np.empty(n), np.empty(n)
     if firsts is None:  # no column but a constant one
         squares[:], sizes[:] = np.square(first).sum(), 0.0

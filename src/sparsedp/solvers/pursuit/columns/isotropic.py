@@ -18,7 +18,7 @@ from sparsedp.solvers.pursuit.moments import Moments
 FEWEST_FEATURES = 48
 """Of fewer the Gram matrix has few entries, and is worth its noise."""
 
-LOUD, QUIET = 10.0, 110.0
+LOUD, QUIET = 10.0, 200.0
 """Of the quietness: below, means are too loud, and the Gram matrix is no more than a brake; above,
 it can be seen, and steps along its directions lead further."""
 

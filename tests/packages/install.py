@@ -139,6 +139,20 @@ def install(python: str, package: Path, compiler: bool, home: Path) -> Installed
     )
 
 
+def check_refusal(python: str, sdist: Path, folder: Path) -> None:
+    """No wheel is made without kernels where they are required."""
+    home = folder / "builder"
+    run([python, "-m", "venv", "--clear", home], folder, {**os.environ})
+    pip = [home / "bin" / "python", "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", home]
+    try:
+        run([*pip, shutil.copy(sdist, home)], folder, {**surroundings(home, False), **REQUIRED})
+    except Wrong as error:
+        if "'false'" not in str(error):
+            raise
+        return
+    raise Wrong("a wheel without kernels, which were required")
+
+
 def wheel_of(python: str, sdist: Path, folder: Path) -> Path:
     """The wheel that this Python makes of the source distribution, in an environment of its own."""
     home = folder / "builder"
@@ -146,12 +160,7 @@ def wheel_of(python: str, sdist: Path, folder: Path) -> Path:
     pip = [home / "bin" / "python", "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check"]
     before = set(folder.glob("*.whl"))
     command = [*pip, "--no-deps", "-w", folder, shutil.copy(sdist, home)]
-    try:
-        run(command, folder, {**surroundings(home, False), **REQUIRED})
-    except Wrong:
-        run(command, folder, {**surroundings(home, True), **REQUIRED})
-    else:
-        raise Wrong("a wheel without kernels, which were required")
+    run(command, folder, {**surroundings(home, True), **REQUIRED})
     shutil.rmtree(home)
     (path,) = set(folder.glob("*.whl")) - before
     return path

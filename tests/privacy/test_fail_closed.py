@@ -16,7 +16,10 @@ from sparsedp.audit.replay import largest_movements
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
 from sparsedp.losses import Logistic, Multinomial, Squared
+from sparsedp.mechanisms import KeyStream
+from sparsedp.mechanisms.samplers.gaussian import gaussian_release
 from sparsedp.privacy import PublicFacts
+from sparsedp.privacy.budget import LEAST_MU
 from sparsedp.solvers import (
     ADMM,
     IGHT,
@@ -34,6 +37,7 @@ from sparsedp.solvers import (
 from sparsedp.solvers.clipping import shortened, shrink
 from sparsedp.solvers.objective.regularized import RegularizedObjective
 from tests.cases import (
+    BOUNDS,
     N_FEATURES,
     SOLVERS,
     Table,
@@ -288,3 +292,32 @@ def test_long_rows_do_not_inflate_the_model(solver):
     predicted = data.matvec(solution.weights)
     assert 1 - np.var(predicted - y) / np.var(y) > 0.9
     assert abs(predicted.mean() - y.mean()) < 0.02
+
+
+LOUD = [
+    Pursuit(),
+    NoisyGD(n_steps=3),
+    IGHT(n_steps=3),
+    Screened(FrankWolfe(n_steps=3), n_keep=2, method="gradient"),
+    NoisyGD(n_steps=3, calibration="published"),
+]
+
+
+@pytest.mark.parametrize("solver", LOUD, ids=lambda solver: type(solver).__name__)
+def test_noise_louder_than_can_be_drawn_is_refused_before_the_charge(solver):
+    """The sampler refused such noise, but the budget was gone by then."""
+    table, ledger = random_table("logistic", 50, 0), Ledger(1.0, 1e-3)
+    model = SparseLogisticRegression(
+        epsilon=1e-14, delta=1e-14, bounds=BOUNDS, classes=[0, 1], solver=solver, ledger=ledger
+    )
+    with pytest.raises(ValueError, match="epsilon=1e-14 at delta=1e-14"):
+        model.fit(table.X, table.y)
+    assert not ledger.history()
+
+
+def test_the_loudest_noise_can_be_drawn():
+    """Of a million numbers at once, with a ten thousandth of the budget."""
+    noisy = gaussian_release(
+        np.zeros(10**6), 1.0, LEAST_MU * math.sqrt(1e-4), KeyStream.from_seed(0)
+    )
+    assert np.std(noisy) > 1e9

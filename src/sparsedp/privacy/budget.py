@@ -1,13 +1,20 @@
 """What one fit may spend: a schedule, calibrated."""
 
+import math
 from dataclasses import dataclass, field
 
 from sparsedp.privacy.account.accountants import PrivacyProfile
 from sparsedp.privacy.account.calibration import calibrate
 from sparsedp.privacy.charges import Charges
+from sparsedp.privacy.events import GaussianReleases, Gaussians
 from sparsedp.privacy.kind import Event
 from sparsedp.privacy.neighbors import Neighbors
 from sparsedp.privacy.schedule import PublishedSchedule, Schedule
+
+LEAST_MU = 1e-8
+"""Sensitivity over noise, at least: louder noise, a hundred million times what a record adds, is no
+longer sure to fit on the grid that noise is drawn on (mechanisms/samplers/gaussian.py), and drowns
+any number of records that sums are proven for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +54,12 @@ class Budget:
             )
         else:
             events = calibrate(self.schedule, self.epsilon, self.delta)
+        if any(_quietest(event) < LEAST_MU for event in events):
+            raise ValueError(
+                f"epsilon={self.epsilon:g} at delta={self.delta:g} leaves nothing to learn: noise "
+                f"would be more than {1 / LEAST_MU:.0e} times what one record adds. Take a larger "
+                "epsilon or delta"
+            )
         object.__setattr__(self, "events", events)
         object.__setattr__(self, "charges", Charges(self.schedule, events))
 
@@ -63,3 +76,10 @@ class Budget:
     def proven_epsilon(self) -> float:
         """The epsilon that the accountant proves for the events at delta; may be infinite."""
         return PrivacyProfile(self.events).epsilon(self.delta)
+
+
+def _quietest(event: Event) -> float:
+    """Sensitivity over noise of a Gaussian release that had the whole event; else infinite."""
+    if isinstance(event, Gaussians):
+        return event.mu
+    return 1 / event.multiplier if isinstance(event, GaussianReleases) else math.inf

@@ -11,7 +11,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from sparsedp import Ledger, SparseLogisticRegression
+from sparsedp import Ledger, SparseLogisticRegression, evaluate
 from sparsedp.audit.replay import largest_movements
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
@@ -312,6 +312,13 @@ def test_noise_louder_than_can_be_drawn_is_refused_before_the_charge(solver):
     )
     with pytest.raises(ValueError, match="epsilon=1e-14 at delta=1e-14"):
         model.fit(table.X, table.y)
+    assert not ledger.history()
+
+
+def test_scores_with_noise_beyond_all_numbers_are_refused_before_the_charge():
+    ledger, p = Ledger(1.0, 1e-3), np.linspace(0, 1, 50)
+    with pytest.raises(ValueError, match="epsilon=1e-300"):
+        evaluate(p, y=np.arange(50) % 2, classes=[0, 1], epsilon=1e-300, ledger=ledger)
     assert not ledger.history()
 
 

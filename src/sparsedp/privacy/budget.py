@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from sparsedp.privacy.account.accountants import PrivacyProfile
 from sparsedp.privacy.account.calibration import calibrate
 from sparsedp.privacy.charges import Charges
-from sparsedp.privacy.events import GaussianReleases, Gaussians
+from sparsedp.privacy.events import GaussianReleases, Gaussians, LaplaceTable
 from sparsedp.privacy.kind import Event
 from sparsedp.privacy.neighbors import Neighbors
 from sparsedp.privacy.schedule import PublishedSchedule, Schedule
@@ -79,7 +79,9 @@ class Budget:
 
 
 def _quietest(event: Event) -> float:
-    """Sensitivity over noise of a Gaussian release that had the whole event; else infinite."""
+    """Sensitivity over noise of a release that had the whole event; infinite for selections."""
     if isinstance(event, Gaussians):
         return event.mu
+    if isinstance(event, LaplaceTable):
+        return event.epsilon
     return 1 / event.multiplier if isinstance(event, GaussianReleases) else math.inf

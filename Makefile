@@ -62,11 +62,12 @@ SANITIZED := build/sanitize
 sanitize: install
 	rm -rf $(SANITIZED) && mkdir -p $(SANITIZED)
 	cp -a src tests setup.py pyproject.toml README.md LICENSE $(SANITIZED)
-	rm -f $(SANITIZED)/src/sparsedp/_kernels/walk/*.so
+	rm -f $(SANITIZED)/src/sparsedp/_kernels/walk/*.so $(SANITIZED)/src/sparsedp/_kernels/sums/*.so
 	cd $(SANITIZED) && CFLAGS="-g -DSPARSEDP_PLAIN -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all" \
 	  $(abspath $(BIN))/python setup.py -q build_ext --inplace
 	cd $(SANITIZED) && export PYTHONPATH=src:. ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD=$$(gcc -print-file-name=libasan.so):$$(gcc -print-file-name=libubsan.so) && \
 	  $(abspath $(BIN))/python -m pytest -q -p no:cacheprovider tests/walk/test_walk.py -k "not interrupt" && \
+	  $(abspath $(BIN))/python -m pytest -q -p no:cacheprovider tests/records/test_products.py tests/records/test_subset.py && \
 	  $(abspath $(BIN))/python -m tests.fuzz.kernel --seconds 120
 
 kills: install

@@ -35,7 +35,9 @@ install: .venv/.installed
 demo: install
 	$(BIN)/sparsedp demo
 
-test: check unit
+# Checks of the text use one core: tests need not wait for them.
+test: install
+	$(MAKE) --no-print-directory --jobs 2 check unit
 
 check: install
 	$(BIN)/ruff check .

@@ -19,7 +19,6 @@ from sparsedp.losses import Poisson
 from sparsedp.mechanisms import recording
 from sparsedp.mechanisms.scripted import Scripted, ScriptedCurator
 from sparsedp.solvers import Pursuit
-from sparsedp.solvers.pursuit import pursuit
 from sparsedp.solvers.pursuit.columns.ball import BallSums, Sums
 from sparsedp.solvers.pursuit.columns.ball import about_zero as moved_to_zero
 from sparsedp.solvers.pursuit.columns.cells import CellCounts, Hats, WaveGradient
@@ -335,20 +334,13 @@ def test_products_about_a_center_are_moved_to_zero():
 
 @pytest.fixture
 def k(request):
-    """Features of the model: two that are chosen, or all of them, with a Gram matrix or without."""
-    if request.param == ALIKE:
-        monkeypatch = request.getfixturevalue("monkeypatch")
-        monkeypatch.setattr(pursuit, "FEWEST_FEATURES", 1)
-        monkeypatch.setattr(pursuit, "LOUD", 0.0)
-        monkeypatch.setattr(pursuit, "QUIET", np.inf)
-        return N_FEATURES
+    """Features of the model: two that are chosen, or all of them."""
     if request.param < N_FEATURES:
         request.getfixturevalue("chosen")
     return request.param
 
 
-ALIKE = "alike"
-choose = pytest.mark.parametrize("k", [2, N_FEATURES, ALIKE], indirect=True)
+choose = pytest.mark.parametrize("k", [2, N_FEATURES], indirect=True)
 
 
 def facts(loss: str, neighbors: str, n: int, k: int, **more):

@@ -28,7 +28,7 @@ MUTANTS = [
         ADA,
         "Sensitivity(add_remove=square, replace_one=square)",
         "Sensitivity(add_remove=square / 2, replace_one=square)",
-        (f"{MOVES}[ada_ssp-squared-add_remove]",),
+        BY_SUMS,
     ),
     # A unit's range, of one score and of a score less a mean of others; pairs within a person.
     Mutant(

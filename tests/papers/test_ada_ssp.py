@@ -5,10 +5,12 @@ import pytest
 from scipy.linalg import hadamard
 
 from sparsedp import Bounds, SparseLinearRegression, SparseLogisticRegression
+from sparsedp.audit.replay import largest_movements
 from sparsedp.data.dataset import Dataset
 from sparsedp.solvers import AdaSSP, BoostedAdaSSP
 from sparsedp.solvers.dense.statistics import GramOf, gram_sensitivity
 from sparsedp.solvers.l2_view import l2_view
+from tests.papers.test_best_subset import replayed
 
 
 def numbers(n, seed):
@@ -109,3 +111,17 @@ def test_impossible_settings_are_refused_before_the_charge(solver):
         SparseLinearRegression(bounds=1.0, loss="huber", **how).fit(X[:, :2], y)
     with pytest.raises(ValueError, match="n_rounds"):
         BoostedAdaSSP(n_rounds=0)
+
+
+@pytest.mark.parametrize("neighbors", ["add_remove", "replace_one"])
+def test_the_least_eigenvalue_moves_as_far_as_declared(neighbors):
+    """Of one column it is the sum of its squares, to which a record adds up to 1."""
+    y = np.zeros(50)
+    fewer = np.full((50, 1), 0.5), y
+    more = np.vstack([fewer[0], [[1.0]]]), np.append(y, 0.0)
+    less = np.vstack([fewer[0], [[0.0]]]), np.append(y, 0.0)
+    one = fewer if neighbors == "add_remove" else less
+    queries, again = replayed(AdaSSP(), one, more, neighbors)
+    first = [i for i, query in enumerate(queries) if query.kind == "perturb"][:1]
+    moved = largest_movements([queries[i] for i in first], [again[i] for i in first], neighbors)
+    assert moved["perturb"] == pytest.approx(1.0)

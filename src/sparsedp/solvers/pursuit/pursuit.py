@@ -79,8 +79,9 @@ class Pursuit:
     in the middle, and predictions clip to the tightened ones. Effects of features that are not
     declared to hold two values bend where released counts say that the budget carries it. Steps are
     Newton steps in coordinates where a noisy Gram matrix of the features is the identity, so there
-    is no step size. Where a row norm is declared and features are many, noise is added to the whole
-    gradient instead of choosing one by one.
+    is no step size. Of many features under loud noise that matrix would be noise: their means and
+    mean square stand in for it where the target is a class. Where a row norm is declared and
+    features are many, noise is added to the whole gradient instead of choosing one by one.
 
     A public model to start from, dense or sparse, gives its heaviest features a head start in every
     choice and lends the chosen ones their first weights; the final weights are pulled toward it as

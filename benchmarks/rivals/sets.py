@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from benchmarks.rivals import packaged
 from scipy import sparse
 
 LARGEST = 50_000  # records of a set, of which a fifth is for tests
@@ -110,6 +111,8 @@ def raw(name, folder):
 
         made = wang_zhang(seed=0)
         return made.X, made.y
+    if name in packaged.TABLES:
+        return packaged.read(name, folder)
     spec = importlib.util.spec_from_file_location("load", Path(folder) / "load.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -134,7 +137,7 @@ def declared(name, folder):
     X = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=float)
     lower, upper = outwards(X.min(axis=0), X.max(axis=0))
     limits = None
-    if name in REGRESSIONS:
+    if name in (*REGRESSIONS, *packaged.NUMBERS):
         low, high = outwards(y.min(), y.max())
         limits = float(low), float(high)
     return Table(name, X, y, lower, upper, limits, None)

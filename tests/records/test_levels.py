@@ -39,5 +39,3 @@ def test_every_edge_is_counted_on_its_side(monkeypatch, name, form):
             expected = np.where(far, b == 0, inside)
             np.testing.assert_array_equal(counts[:, side, b], expected.sum(axis=0))
     assert counts.sum(axis=2).max() <= len(X)
-    together = histogram.dyadic_counts(storage, lower, upper, N_LEVELS, together=True)
-    np.testing.assert_array_equal(together, counts.sum(axis=0, keepdims=True))

@@ -395,7 +395,7 @@ class Dataset:
         """
         return self._matrix.row_norms(center)
 
-    def dyadic_counts(self, n_levels: int, *, together: bool = False) -> Counts:
+    def dyadic_counts(self, n_levels: int) -> Counts:
         """Count records by where their features lie within the bounds. Private.
 
         Returns
@@ -404,13 +404,13 @@ class Dataset:
             With t the position of a value between its bounds, from 0 to 1: entry [j, 0, b] counts
             the records with ``2**-(b+1) < t <= 2**-b``, entry [j, 1, b] the same for 1 - t, entry
             [j, 2, b] for the distance of 2t from 1. A record is counted at most once in each of the
-            3d rows. With ``together`` the sum over features, of shape (1, 3, n_levels).
+            3d rows.
         """
         lower, upper = self.bounds.arrays(self.n_features)
         if self.stored == "unit":
             center, half_width = self._box()
             lower, upper = (lower - center) / half_width, (upper - center) / half_width
-        return dyadic_counts(self.storage, lower, upper, n_levels, self.weights, together=together)
+        return dyadic_counts(self.storage, lower, upper, n_levels, self.weights)
 
     def declared_units(self) -> "Dataset":
         """Return a view of the same storage in declared units, for solvers of L2 geometry.

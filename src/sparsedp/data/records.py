@@ -182,7 +182,7 @@ class Records(Protocol):
         """L2 norm of every row as solvers see it. Private."""
         ...
 
-    def dyadic_counts(self, n_levels: int, *, together: bool = False) -> Counts:
+    def dyadic_counts(self, n_levels: int) -> Counts:
         """Count records by where their features lie within the bounds. Private."""
         ...
 

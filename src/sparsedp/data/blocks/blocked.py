@@ -202,9 +202,9 @@ class BlockedDataset:
         """L2 norm of every row as solvers see it. Private."""
         return np.concatenate(self._blocks.each(questions.RowNorms(center)))
 
-    def dyadic_counts(self, n_levels: int, *, together: bool = False) -> Counts:
+    def dyadic_counts(self, n_levels: int) -> Counts:
         """Count records by where their features lie within the bounds. Private."""
-        return self.total(questions.DyadicCounts(n_levels, together))
+        return self.total(questions.DyadicCounts(n_levels))
 
     def per_person(self, draw: Callable[[int], RawArray]) -> RawArray:
         """One value for each row, the same for all rows of a person. Private."""

@@ -120,8 +120,7 @@ class DyadicCounts:
     """Numbers of the block's records by where their features lie."""
 
     n_levels: int
-    together: bool
 
     def __call__(self, block: Dataset) -> Counts:
         """Counts by feature, side and level."""
-        return block.dyadic_counts(self.n_levels, together=self.together)
+        return block.dyadic_counts(self.n_levels)

@@ -22,19 +22,12 @@ MOST_ENTRIES = 2**24
 """Entries that are counted in one call: between two Ctrl-C is heard."""
 
 
-PARTS = 20, 10, 0
-"""Weights of 30 bits are counted in parts of ten where all columns are counted together: their
-number times that of the records stays far below what counts can hold."""
-
-
 def dyadic_counts(
     storage: Storage,
     lower: ArrayLike,
     upper: ArrayLike,
     n_levels: int,
     weights: Array | None = None,
-    *,
-    together: bool = False,
 ) -> Counts:
     """Count values by column, side and level.
 
@@ -48,12 +41,10 @@ def dyadic_counts(
         Values closer than ``2**-n_levels`` are not counted.
     weights : ndarray of shape (n,) or None
         What each record counts, in whole multiples of 2**-30; None for 1.
-    together : bool
-        Add up the columns.
 
     Returns
     -------
-    ndarray of shape (d, 3, n_levels), or (1, 3, n_levels) for all together
+    ndarray of shape (d, 3, n_levels)
         Entry [j, 0, b] counts values of column j at a fraction in ``(2**-(b+1), 2**-b]`` of the
         width from the lower bound, entry [j, 1, b] likewise from the upper bound, and entry
         [j, 2, b] at such a fraction of half the width from the middle.
@@ -61,17 +52,13 @@ def dyadic_counts(
     kinds, meaning = _kinds(n_levels)
     if weights is None:
         # By floating point, which is exact for numbers of records and quick.
-        counts = _counted(storage, lower, upper, kinds, meaning, None, together).astype(np.float64)
+        counts = _counted(storage, lower, upper, kinds, meaning, None).astype(np.float64)
         found: NDArray[np.int64] = np.rint(counts @ meaning).astype(np.int64)
         return found.reshape(-1, 3, n_levels)
     # Exact in whole numbers: rounding sums of fractions would not be local (persons.md).
     whole, levels = as_whole(weights), meaning.astype(np.int64)
-    total = np.zeros((1 if together else storage.shape[1], 3 * n_levels))
-    for shift in PARTS if together else (0,):
-        part, whole = whole >> shift, whole & (2**shift - 1)
-        counts = _counted(storage, lower, upper, kinds, meaning, part, together)
-        total += (counts @ levels) * (2.0**shift / ONE)
-    return total.reshape(-1, 3, n_levels)
+    counts = _counted(storage, lower, upper, kinds, meaning, whole)
+    return ((counts @ levels) / ONE).reshape(-1, 3, n_levels)
 
 
 def cell_counts(values: Array, n_cells: int, weights: Array | None) -> NDArray[np.float64]:
@@ -83,7 +70,7 @@ def cell_counts(values: Array, n_cells: int, weights: Array | None) -> NDArray[n
     # Both ends and the inside of a cell: the last end belongs to the last cell.
     kinds = np.minimum(np.arange(2 * n_cells + 1) // 2, n_cells - 1).astype(np.uint8)
     whole = None if weights is None else as_whole(weights)
-    counts = _counted(values, np.full(d, -1.0), np.ones(d), kinds, np.eye(n_cells), whole, False)
+    counts = _counted(values, np.full(d, -1.0), np.ones(d), kinds, np.eye(n_cells), whole)
     return counts / (1 if weights is None else ONE)
 
 
@@ -94,13 +81,12 @@ def _counted(
     kinds: NDArray[np.uint8],
     meaning: NDArray[np.float64],
     amounts: NDArray[np.int64] | None,
-    together: bool,
 ) -> NDArray[np.int64]:
     """Values by column and kind, each as often as its record's amount says."""
     n, d = storage.shape
     lower = np.ascontiguousarray(lower, dtype=np.float64)
     width = np.asarray(upper, dtype=np.float64) - lower
-    counts = np.zeros((1 if together else d, len(meaning)), dtype=np.int64)
+    counts = np.zeros((d, len(meaning)), dtype=np.int64)
     if isinstance(storage, np.ndarray):
         for rows, block in contiguous(storage):
             some = () if amounts is None else (amounts[block],)
@@ -109,11 +95,7 @@ def _counted(
     columns = entry_columns(storage)
     # All records are at zero, whose place is public, until an entry tells otherwise.
     zeros = kinds_of(0.0, lower, width, kinds)
-    all_records = n if amounts is None else int(amounts.sum())
-    if together:
-        counts += all_records * np.bincount(zeros, minlength=counts.shape[1])
-    else:
-        counts[np.arange(d), zeros] = all_records
+    counts[np.arange(d), zeros] = n if amounts is None else int(amounts.sum())
     each = None if amounts is None else amounts[entry_rows(storage)]
     for start in range(0, storage.nnz, MOST_ENTRIES):
         part = slice(start, start + MOST_ENTRIES)

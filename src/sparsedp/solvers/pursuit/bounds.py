@@ -69,16 +69,12 @@ def tightened(
     # A record is in at most one level of each of the 3d histograms; a replaced one leaves it for
     # another.
     sensitivity = Sensitivity(add_remove=math.sqrt(3 * d), replace_one=math.sqrt(6 * d))
-    deviation = moments.deviation(sensitivity, share)
     unused = 0.0
-    together = deviation > LOUDEST * n_records
-    counts = looked_at.dyadic_counts(N_LEVELS, together=together)  # private
-    if together:
-        # Mean over features: each of the three rows of one record sums up to at most 1.
-        counts = counts / d
-        sensitivity = Sensitivity(add_remove=math.sqrt(3), replace_one=math.sqrt(6))
+    if moments.deviation(sensitivity, share) > LOUDEST * n_records:
+        # What all features have in common is seen for less.
         share = unused = share / 2
-        deviation = moments.deviation(sensitivity, share)
+    deviation = moments.deviation(sensitivity, share)
+    counts = looked_at.dyadic_counts(N_LEVELS)  # private
     noisy = moments.release(counts, sensitivity, share)  # released
     factors = np.ones((data.n_features, 3))
     factors[between] = _factors(noisy, deviation, n_records, lossy=lossy)
@@ -99,24 +95,37 @@ def _between(data: Dataset) -> np.ndarray:
 def _factors(noisy: np.ndarray, deviation: float, n_records: float, *, lossy: bool) -> np.ndarray:
     """Fractions of the width to keep, from either bound or about the middle: (features, 3).
 
-    The smallest 2**-b beyond which few records lie, as far as noise lets us see it.
+    The smallest 2**-b beyond which few records lie, as far as noise lets us see it. Where noise
+    hides that of a feature, the mean of all features speaks for it, unless the feature has shown
+    that it is wider.
     """
-    factors = np.ones(noisy.shape[:2])
+    mean, d = noisy.mean(axis=0, keepdims=True), len(noisy)
+    factors, wider = np.ones(noisy.shape[:2]), np.zeros(noisy.shape[:2], dtype=bool)
     for b in range(1, N_LEVELS + 1):
-        spread = deviation * math.sqrt(b)
-        if spread <= LOUDEST * n_records:
-            slack: float | np.ndarray = _SLACK
-            if lossy:
-                seen = (noisy[..., b:] > _SEEN * deviation).any(axis=-1)
-                slack = np.where(seen, _SLACK_SEEN, _SLACK_UNSEEN)
-            most = np.minimum(TAIL * n_records + slack * spread, LOUDEST * n_records + spread)
-            few = noisy[..., :b].sum(axis=-1) <= most
-            few[:, :2] &= b <= N_END_LEVELS
-            few[:, 2] &= b >= FIRST_MIDDLE_LEVEL
-            factors[few] = 2.0**-b
+        own, common = deviation * math.sqrt(b), deviation * math.sqrt(b / d)
+        if own <= LOUDEST * n_records:
+            few = _few(noisy, b, own, n_records, lossy=lossy)
+            wider = ~few
+        elif common <= LOUDEST * n_records:
+            few = _few(mean, b, common, n_records, lossy=lossy) & ~wider
+        else:
+            break
+        few[:, :2] &= b <= N_END_LEVELS
+        few[:, 2] &= b >= FIRST_MIDDLE_LEVEL
+        factors[few] = 2.0**-b
     # Records cannot crowd at two places: believe the strongest claim.
     strongest = np.argmin(factors, axis=1)[:, None] == np.arange(3)
     return np.where(strongest, factors, 1.0)
+
+
+def _few(noisy: np.ndarray, b: int, spread: float, n_records: float, *, lossy: bool) -> np.ndarray:
+    """Whether few records lie beyond 2**-b of the width."""
+    slack: float | np.ndarray = _SLACK
+    if lossy:
+        seen = (noisy[..., b:] > _SEEN * spread / math.sqrt(b)).any(axis=-1)
+        slack = np.where(seen, _SLACK_SEEN, _SLACK_UNSEEN)
+    most = np.minimum(TAIL * n_records + slack * spread, LOUDEST * n_records + spread)
+    return noisy[..., :b].sum(axis=-1) <= most
 
 
 def _shrunk(data: Dataset, factors: np.ndarray) -> Bounds:

@@ -7,6 +7,8 @@ from sklearn.linear_model import LinearRegression
 from sklearn.metrics import log_loss
 
 from sparsedp import Bounds, RecordBlocks
+from sparsedp.solvers.pursuit.columns.ball import about_zero
+from sparsedp.solvers.pursuit.columns.gram import Alike
 from sparsedp.solvers.pursuit.columns.shapes import Room, _n_cells
 from sparsedp.solvers.pursuit.prune import Elimination
 from tests.solvers.test_pursuit import classifier, regressor
@@ -150,6 +152,34 @@ def test_the_cheapest_feature_is_left_out_first():
             last = found.order[n_left - 1]
             assert costs[last] == pytest.approx(min(costs.values()), rel=1e-6)
             assert found.costs[n_left - 1] == pytest.approx(costs[last], rel=1e-6)
+
+
+def test_where_all_directions_are_alike_features_are_left_out_by_their_own_squares():
+    random = np.random.default_rng(5)
+    sizes = np.array([1, 3, 1, 2])
+    for outputs in (1, 3):
+        weights = random.normal(size=(7, outputs))
+        one, other = (
+            Elimination.of(0.3 * np.eye(7), weights, sizes),
+            Elimination.alike(0.3, weights, sizes),
+        )
+        np.testing.assert_array_equal(one.order, other.order)
+        np.testing.assert_array_equal(one.sizes, other.sizes)
+        np.testing.assert_allclose(one.costs, other.costs)
+
+
+def test_coordinates_without_eigenvectors_whiten_what_stands_in_for_the_gram_matrix():
+    random = np.random.default_rng(6)
+    center, each, n = random.uniform(-1, 1, 5), 0.4, 300.0
+    alike = np.concatenate([np.zeros((1, 5)), n * each * np.eye(5)])
+    block = about_zero(alike, center, n)
+    gram = np.full((6, 6), n)
+    gram[:, 1:] = block
+    gram = np.triu(gram) + np.triu(gram, 1).T
+    whitening, back, likely = Alike(center, each, 0.7).coordinates()
+    np.testing.assert_allclose(whitening.T @ gram @ whitening / n, np.eye(6), atol=1e-12)
+    np.testing.assert_allclose(whitening @ back, np.eye(6), atol=1e-12)
+    np.testing.assert_array_equal(likely, [1, *[0.7] * 5])
 
 
 def test_no_more_features_are_kept_than_asked_for():

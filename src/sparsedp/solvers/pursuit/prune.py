@@ -86,6 +86,22 @@ class Elimination:
         positions = np.array(order[::-1], dtype=np.intp)
         return cls(positions, np.array(costs[::-1]), sizes[positions])
 
+    @classmethod
+    def alike(cls, each: float, weights: np.ndarray, sizes: np.ndarray) -> "Elimination":
+        """The same where the metric is a multiple of the identity: no feature makes up for others.
+
+        Parameters
+        ----------
+        each : float
+            The multiple.
+        weights, sizes
+            As for `of`.
+        """
+        squares = each * np.square(weights).sum(axis=1)
+        costs = np.add.reduceat(squares, np.cumsum(sizes) - sizes)
+        order = np.argsort(-costs, kind="stable")
+        return cls(order, costs[order], sizes[order])
+
     def kept(self, noise: float, n_outputs: int, most: int) -> int:
         """How many features to keep: at least one, and at most so many.
 

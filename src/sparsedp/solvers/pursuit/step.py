@@ -169,11 +169,14 @@ class ActiveSet:
         order : ndarray
             Positions of the features that stay, the one that matters most first.
         """
-        metric, first = self._metric, self.first
-        inner = metric[first:, first:]
-        if first:
-            inner = inner - np.outer(metric[0, 1:], metric[0, 1:]) / metric[0, 0]
-        found = Elimination.of(inner, weights[first:], self.sizes)
+        metric, first, alike = self._metric, self.first, self._budget.alike
+        if alike is not None:
+            found = Elimination.alike(alike.each, weights[first:], self.sizes)
+        else:
+            inner = metric[first:, first:]
+            if first:
+                inner = inner - np.outer(metric[0, 1:], metric[0, 1:]) / metric[0, 0]
+            found = Elimination.of(inner, weights[first:], self.sizes)
         size = found.kept(float(np.mean(np.square(noise))), weights.shape[1], most)
         order = found.order[:size]
         return self._refitted(self.nearest(weights, found.order)[size - 1], order), order
@@ -226,6 +229,19 @@ class ActiveSet:
 
     def _whiten(self) -> None:
         """Change to coordinates in which the noisy Gram matrix is the identity."""
+        alike = self._budget.alike
+        if alike is None:
+            self._whiten_by_eigenvectors()
+        else:
+            whitening, back, self._likely = alike.coordinates()
+            self._metric = self._gram / self._response.n_records
+            self._change_coordinates(whitening, back)
+        self._norm = math.sqrt(max(float(np.sum(self._likely)), 1.0))
+        # What a step leaves of an error in each of these coordinates.
+        self._lasting = 1 - np.minimum(self._likely, 1)
+
+    def _whiten_by_eigenvectors(self) -> None:
+        """Also find out how long records are likely to be."""
         size, n = len(self.weights), self._response.n_records
         values, vectors = np.linalg.eigh(self._gram / n)
         noise = self._budget.noise * math.sqrt(size) / n
@@ -244,12 +260,6 @@ class ActiveSet:
         likely = np.full(size, rest / max(size - len(large), 1))
         likely[distinct] = large
         self._likely = likely / raised
-        if self._budget.raised:
-            squares = np.sum(np.square(self._whitening[self.first :]), axis=0)
-            self._likely = np.maximum(self._likely - self._budget.raised * squares, 0.0)
-        self._norm = math.sqrt(max(float(np.sum(self._likely)), 1.0))
-        # What a step leaves of an error in each of these coordinates.
-        self._lasting = 1 - np.minimum(self._likely, 1)
 
     def _change_coordinates(self, whitening: np.ndarray, unwhitening: np.ndarray) -> None:
         self._whitening, self._unwhitening = whitening, unwhitening

@@ -16,7 +16,7 @@ from sparsedp.data.records import Derived
 from sparsedp.data.sums import norms, products
 from sparsedp.data.sums.weighed import weighed
 from sparsedp.privacy import Neighbors
-from sparsedp.solvers.pursuit.columns.gram import BlockGram, block_gram, row_gram
+from sparsedp.solvers.pursuit.columns.gram import Alike, BlockGram, block_gram, row_gram
 from sparsedp.solvers.pursuit.moments import Moments
 
 MEANS_SHARE = 1 / 3
@@ -157,7 +157,7 @@ class BallGram:
     neighbors: Neighbors
     noise: float = field(default=0.0, init=False)
     left: float = field(default=0.0, init=False)
-    raised: float = field(default=0.0, init=False)
+    alike: Alike | None = field(default=None, init=False)
 
     def block(self, columns: Derived, n_old: int, old: float, new: np.ndarray) -> np.ndarray:
         """Release the ball and the Gram matrix of the records in it; see `GramBudget`."""

@@ -67,6 +67,38 @@ def row_gram(norm: float, intercept: bool) -> Sensitivity:
     return Sensitivity(add_remove=norm * math.sqrt(1 + square), replace_one=replaced)
 
 
+@dataclass(frozen=True, eq=False)
+class Alike:
+    """Records about a center, as far from it in all directions. Released.
+
+    Parameters
+    ----------
+    center : ndarray
+        Of the columns but for the constant one.
+    each : float
+        Mean square along a direction that steps go by.
+    likely : float
+        What it is likely to be, over that.
+    """
+
+    center: np.ndarray
+    each: float
+    likely: float
+
+    def coordinates(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Whitening, what undoes it, and likely mean squares of the whitened coordinates.
+
+        The first one is constant, the others are columns less their center.
+        """
+        d, root = len(self.center), math.sqrt(self.each)
+        whitening, back = np.eye(d + 1), np.eye(d + 1)
+        whitening[1:] /= root
+        whitening[0, 1:] = -self.center / root
+        back[1:] *= root
+        back[0, 1:] = self.center
+        return whitening, back, np.append(1.0, np.full(d, self.likely))
+
+
 class GramBudget(Protocol):
     """Pays for the Gram matrix of the chosen columns, block by block."""
 
@@ -81,8 +113,8 @@ class GramBudget(Protocol):
         ...
 
     @property
-    def raised(self) -> float:
-        """By how much mean squares of the columns are larger than is likely, on purpose."""
+    def alike(self) -> "Alike | None":
+        """What stands in for the Gram matrix, where records spread in all directions alike."""
         ...
 
     def block(self, columns: Derived, n_old: int, old: float, new: np.ndarray) -> np.ndarray:
@@ -126,7 +158,7 @@ class BlockGram:
     neighbors: Neighbors
     n_blocks: int | None = None
     spent: float = field(default=0.0, init=False)
-    raised: float = field(default=0.0, init=False)
+    alike: "Alike | None" = field(default=None, init=False)
 
     @property
     def noise(self) -> float:

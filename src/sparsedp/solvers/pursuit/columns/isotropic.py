@@ -13,6 +13,7 @@ import numpy as np
 
 from sparsedp.data.records import Derived
 from sparsedp.solvers.pursuit.columns.ball import MEANS_SHARE, Location, about_zero
+from sparsedp.solvers.pursuit.columns.gram import Alike
 from sparsedp.solvers.pursuit.moments import Moments
 
 FEWEST_FEATURES = 48
@@ -64,7 +65,7 @@ class IsotropicGram:
     n_records: float
     quiet: float
     noise: float = field(default=0.0, init=False)
-    raised: float = field(default=0.0, init=False)
+    alike: Alike | None = field(default=None, init=False)
 
     @property
     def left(self) -> float:
@@ -82,6 +83,6 @@ class IsotropicGram:
         center, square = where.released(columns)
         square = min(max(square, SHORTEST * where.most), where.most)
         each = STIFF / math.sqrt(self.quiet) * square
-        self.raised = each - square / d
+        self.alike = Alike(center, each, square / d / each)
         alike = np.concatenate([np.zeros((1, d)), n * each * np.eye(d)])
         return about_zero(alike, center, n)

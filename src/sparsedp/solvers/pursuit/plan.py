@@ -43,6 +43,13 @@ class Shares:
             self, gram=factor * self.gram, middle=factor * self.middle, fit=factor * self.fit
         )
 
+    def honest(self, signal: float) -> "Shares":
+        """With more for calibration where noise is loud, at the cost of Gram matrix and steps."""
+        wanted = (CALIBRATION_SIGNAL / max(signal, 1e-300)) ** 2 - self.calibration
+        most = MOST_FOR_CALIBRATION * (self.gram + self.middle + self.fit)
+        more = min(max(wanted, 0.0), most)
+        return replace(self.more(-more), calibration=self.calibration + more)
+
     def times(self, factor: float) -> "Shares":
         """All of them multiplied."""
         return Shares(**{f.name: factor * getattr(self, f.name) for f in fields(self)})
@@ -97,6 +104,12 @@ chosen first."""
 COLUMNS_PER_SIGNAL = 1.0
 """Columns of a model that bends, over the signal: records times curvature over the noise of a sum
 that had the whole budget."""
+
+CALIBRATION_SIGNAL = 4.0
+"""Calibration sees margins to a quarter, which takes the square of this over the signal ..."""
+
+MOST_FOR_CALIBRATION = 0.5
+"""... and no more than this part of what Gram matrix and steps have."""
 
 PRIOR = 2.0
 """What a public model's word is worth: its features are e^2 times as likely to be chosen."""

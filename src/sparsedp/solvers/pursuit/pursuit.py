@@ -126,6 +126,9 @@ class Pursuit:
         noise = Noise.of(plan, moments, data.n_features)
         response = _response(loss, data, moments, plan.shares, noise.of_selections)
         shares = plan.shares.more(response.unused)
+        if response.calibrated:
+            signal = response.n_records * response.curvature / max(noise.whole, 1e-300)
+            shares = shares.honest(signal)
         # Ranks of classes may be right where probabilities are not, so classes are never hopeless.
         number = response if isinstance(response, NumberResponse) and plan.takes_all else None
         if number is not None and number.hopeless(noise.whole):
@@ -157,12 +160,13 @@ class Pursuit:
         order = np.arange(len(active.features))
         if plan.model is not None:
             model = _restricted(plan.model, active.features, data, view.unit_map)
-            average = active.pulled(average, model[active.rows], left)
+            average, left = active.pulled(average, model[active.rows], left)
         if plan.takes_all:
             average, order = active.pruned(average, left, plan.size)
         if response.calibrated:
-            shift = response.shift(partial(active.residual_sum, average), shares.calibration)
-            average[: active.first] += shift
+            spread = active.spread(average, left)
+            moved = response.calibration(partial(active.look, average), spread, shares.calibration)
+            average = active.moved(average, moved)
         return _solution(plan, data, view, active, average, order)
 
     def _plan(self, public: PublicFacts) -> Plan:

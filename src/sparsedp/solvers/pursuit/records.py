@@ -4,7 +4,8 @@ Whatever is computed here is private until a curator releases the sum over all b
 contributes depends on nothing but the record, and sums are nearly exact (summation.md).
 """
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Protocol
 
@@ -53,12 +54,27 @@ class LabelLoss:
 
     def curvatures(self, residuals: np.ndarray, target: np.ndarray) -> np.ndarray:
         """Curvatures p (1 - p) along every margin, between 0 and 1/4."""
-        if self.loss.n_outputs == 1:
-            p = residuals + target[:, None]
-        else:
-            p = residuals.copy()
-            p[np.arange(len(p)), target] += 1
+        p = self._probabilities(residuals, target)
         return p * (1 - p)
+
+    @property
+    def longest(self) -> float:
+        """No residual is longer."""
+        return 1.0 if self.loss.n_outputs == 1 else math.sqrt(2)
+
+    def slopes(self, residuals: np.ndarray, target: np.ndarray, heights: np.ndarray) -> np.ndarray:
+        """Derivatives of the residuals, where margins move by their heights."""
+        p = self._probabilities(residuals, target)
+        if self.loss.n_outputs == 1:
+            return p * (1 - p) * heights
+        return p * (heights - dot(p, heights)[:, None])
+
+    def _probabilities(self, residuals: np.ndarray, target: np.ndarray) -> np.ndarray:
+        if self.loss.n_outputs == 1:
+            return residuals + target[:, None]
+        p = residuals.copy()
+        p[np.arange(len(p)), target] += 1
+        return p
 
 
 @dataclass(frozen=True)
@@ -226,18 +242,41 @@ class SelectionGradient:
 
 
 @dataclass(frozen=True, eq=False)
-class ResidualSum:
-    """Sum of the residuals, clipped to a norm: by how much predictions are too large in all."""
+class LookSums:
+    """Residuals of margins that are shifted and stretched about a center, and how they lean.
 
-    record_loss: RecordLoss
+    The heights of a record are how far its margins are from the center, over a reach, with a norm
+    of at most 1.
+    """
+
+    record_loss: "LabelLoss"
     weights: np.ndarray
-    norm: float
+    center: np.ndarray
+    shift: np.ndarray
+    factor: float
+    reach: float
+    square_weight: float
 
     def __call__(self, block: Whitened) -> np.ndarray:
-        """One sum per output over the block's records."""
-        residuals = block.residuals(self.record_loss, self.weights)
-        clipped = self.record_loss.clipped(residuals, self.norm)
-        return column_sums(weighed(clipped, block.columns.weights))
+        """Sums of residuals, of products with heights, of squares, and of how products grow."""
+        loss, target, offset = self.record_loss, block.target, block.columns.offset
+        # An offset is not the model's: it is neither moved nor stretched.
+        own = replace(block.columns, offset=None)
+        away = own.margins(block.whitening @ self.weights) - self.center
+        margins = self.center + self.shift + self.factor * away
+        if offset is not None:
+            margins += offset[:, None]
+        residuals = loss.clipped(loss.residuals(margins, target), loss.longest)
+        heights = shrink(away / self.reach, np.ones(len(away)), 1.0)[0]
+        slopes = loss.slopes(residuals, target, heights)
+        sums = (dot(residuals, heights), self.square_weight * dot(heights, heights))
+        table = np.column_stack([residuals, *sums, dot(slopes, heights), slopes])
+        return column_sums(weighed(table, block.columns.weights))
+
+
+def dot(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Products of rows, added up column by column: the same bits wherever a record stands."""
+    return reduce(np.add, (left * right).T)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ from scipy.linalg import solve_triangular
 
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.records import Derived
+from sparsedp.solvers.pursuit.calibrate import SQUARE_WEIGHT, Moved, Spread
 from sparsedp.solvers.pursuit.columns.cells import Hats, WaveGradient
 from sparsedp.solvers.pursuit.columns.gram import GramBudget
 from sparsedp.solvers.pursuit.columns.shapes import Shapes
@@ -16,7 +17,8 @@ from sparsedp.solvers.pursuit.inference.coordinates import Coordinates
 from sparsedp.solvers.pursuit.moments import Moments
 from sparsedp.solvers.pursuit.prune import Elimination
 from sparsedp.solvers.pursuit.records import (
-    ResidualSum,
+    LabelLoss,
+    LookSums,
     SelectionGradient,
     StepSums,
     Whiten,
@@ -24,13 +26,16 @@ from sparsedp.solvers.pursuit.records import (
     WidenShapes,
     no_features,
 )
-from sparsedp.solvers.pursuit.targets.response import Response
+from sparsedp.solvers.pursuit.targets.response import Response, between
 
 LONGEST_STEP = 2.0
 """In whitened coordinates: no step changes margins by more than this, root mean square."""
 
 N_EXACT_STEPS = 30
 """Where there is no noise."""
+
+LEAST_SPREAD, LARGEST_SPREAD = 0.05, 20.0
+"""Margins are not believed to be closer together, or farther apart."""
 
 CURVATURE_SHARE = 0.03
 """Part of a step's budget that finds out how long it should be."""
@@ -305,25 +310,57 @@ class ActiveSet:
             self._columns, self._targets, response.loss, weights, response.n_records, n_steps, kept
         )
 
-    def residual_sum(self, weights: np.ndarray, shift: np.ndarray, norm: float) -> np.ndarray:
-        """Sum of the residuals, each with at most this norm, after a shift of margins; private."""
-        moved = weights.copy()
-        moved[: self.first] += shift
-        sums = ResidualSum(self._response.record_loss, self._unwhitening @ moved, norm)
+    def center(self, weights: np.ndarray) -> np.ndarray:
+        """Mean margins, as far as the Gram matrix tells them; released."""
+        if not self.first:
+            return np.zeros(weights.shape[1])
+        # Noise must not lead out of the box.
+        return np.clip(self._gram[0] / self._response.n_records, -1, 1) @ weights
+
+    def spread(self, weights: np.ndarray, noise: np.ndarray) -> Spread:
+        """How far margins are from the center; ``noise`` as `settle` says."""
+        centered = weights.copy()
+        centered[: self.first] -= self.center(weights)
+        squares = np.square(self._unwhitening @ centered).sum(axis=1) @ self._likely
+        whole = between(LEAST_SPREAD, math.sqrt(float(squares)), LARGEST_SPREAD)
+        by_noise = float(np.square(noise) @ np.minimum(self._likely, 1)) * weights.shape[1]
+        return Spread(whole, math.sqrt(by_noise))
+
+    def look(self, weights: np.ndarray, moved: Moved, reach: float) -> np.ndarray:
+        """Sums that tell whether moved margins are calibrated; private. See `LookSums`."""
+        loss, center = self._response.record_loss, self.center(weights)
+        assert isinstance(loss, LabelLoss)
+        moving = center, moved.shift, moved.factor, reach
+        sums = LookSums(loss, self._unwhitening @ weights, *moving, SQUARE_WEIGHT)
         return self._whitened.total(sums)
 
-    def pulled(self, weights: np.ndarray, model: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    def moved(self, weights: np.ndarray, moved: Moved) -> np.ndarray:
+        """The weights of moved margins."""
+        found = moved.factor * weights
+        found[: self.first] += moved.shift + (1 - moved.factor) * self.center(weights)
+        return found
+
+    def pulled(
+        self, weights: np.ndarray, model: np.ndarray, noise: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Pull weights toward those of a public model, as far as noise may explain the distance.
 
         In whitened coordinates and units of their noise a squared distance is that without noise
         plus one for each coordinate: what is left without these is the part that counts. Without
         noise that is all of it.
+
+        Returns
+        -------
+        weights : ndarray
+        noise : ndarray
+            What is left of it.
         """
         if not noise.any():
-            return weights
+            return weights, noise
         away = weights - model
         square = float(np.sum(np.square((self._unwhitening @ away) / noise[:, None])))
-        return model + away * max(0.0, 1 - away.size / max(square, 1e-300))
+        counts = max(0.0, 1 - away.size / max(square, 1e-300))
+        return model + away * counts, noise * counts
 
     def step(self, share: float, phase: float, centering: float = 0.0) -> float:
         """Move the weights.

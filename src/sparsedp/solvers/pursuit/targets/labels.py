@@ -4,7 +4,6 @@ All that the classes keep is released; what they compute from records is in reco
 """
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 from scipy.special import expit, log_ndtr, logit, softmax
@@ -13,6 +12,12 @@ from sparsedp.data.dataset import Dataset
 from sparsedp.data.records import Derived
 from sparsedp.losses import Loss
 from sparsedp.privacy import Sensitivity
+from sparsedp.solvers.pursuit.calibrate import (
+    Calibration,
+    Looker,
+    Moved,
+    Spread,
+)
 from sparsedp.solvers.pursuit.moments import Moments
 from sparsedp.solvers.pursuit.records import ClassCounts, LabelLoss, targets_of
 from sparsedp.solvers.pursuit.targets.response import FEWEST, LEAST_CURVATURE, between
@@ -23,17 +28,9 @@ ONE_HOT = Sensitivity(add_remove=1.0, replace_one=math.sqrt(2))
 RAREST = 0.002
 """Shares of classes are not believed to be smaller."""
 
-N_LOOKS = 2
-"""At the mean prediction of two classes: the second is where the first has led, close to the base
-rate, where noise blurs a margin least and a difference of rates says how far to move."""
-
 LEAST_DOUBT = 0.2
 """Margins of a fit are off by about this, and by more with rare classes: the residuals of these are
 the longest, so they are clipped most."""
-
-LEFT_OVER = 1 / 3
-"""Part of a move by which margins may be off after it, beside its noise: they do not all move the
-mean by as much."""
 
 CLASS_DOUBT = 0.5
 """Variance of what margins of several classes are off by."""
@@ -85,25 +82,19 @@ class TwoClassResponse:
         self._mean_curvature = between(LEAST_CURVATURE, self._mean_curvature, 0.25)
         return self._mean_curvature
 
-    def shift(
-        self, residual_sum: Callable[[np.ndarray, float], np.ndarray], share: float
-    ) -> np.ndarray:
-        """From the mean prediction to the base rate, as far as noise lets both be seen."""
-        moved, doubt = np.zeros(1), LEAST_DOUBT**2 + float(logit(self._rate)) ** 2
-        noise = self._moments.deviation(1.0, share / N_LOOKS) / self.n_records
-        for _ in range(N_LOOKS):
-            exact = residual_sum(moved, 1.0)  # private
-            excess = self._moments.release(exact, 1.0, share / N_LOOKS)  # released
-            if not self._intercept:
-                continue
-            predicted = likely_share(self._rate + float(excess[0]) / self.n_records, noise)
-            # Between the two rates a margin moves by their difference over a curvature in between.
-            blur = noise / math.sqrt(predicted * (1 - predicted) * self.curvature)
-            away = between(-LONGEST_SHIFT, logit(self._rate) - logit(predicted), LONGEST_SHIFT)
-            trust = float(believed(blur, doubt))
-            moved = moved + trust * away
-            doubt = trust * blur**2 + (LEFT_OVER * trust * away) ** 2
-        return moved
+    def calibration(self, look: Looker, spread: Spread, share: float) -> Moved:
+        """Toward the base rate, and as far apart as margins should be."""
+        rates, curvature = np.array([self._rate]), self._mean_curvature
+        looks = Calibration(self._moments, share, rates, self.n_records, curvature, spread)
+        doubt = LEAST_DOUBT**2 + float(logit(self._rate)) ** 2 if self._intercept else 0.0
+        return looks.found(look, np.array([doubt]), self._toward_rate)
+
+    def _toward_rate(self, excess: np.ndarray, noise: float) -> tuple[np.ndarray, np.ndarray]:
+        predicted = likely_share(self._rate + float(excess[0]), noise)
+        # Between two rates a margin moves by their difference over a curvature in between.
+        blur = noise / math.sqrt(predicted * (1 - predicted) * self.curvature)
+        away = between(-LONGEST_SHIFT, logit(self._rate) - logit(predicted), LONGEST_SHIFT)
+        return np.array([away]), np.array([blur])
 
 
 class ManyClassResponse:
@@ -147,20 +138,18 @@ class ManyClassResponse:
         self._mean_curvatures = np.clip(moved, LEAST_CURVATURE / 2, 0.25)
         return 2 * self._mean_curvatures
 
-    def shift(
-        self, residual_sum: Callable[[np.ndarray, float], np.ndarray], share: float
-    ) -> np.ndarray:
-        """From the mean predictions to the base rates, class by class."""
-        longest = math.sqrt(2)  # of probabilities minus a label's
-        exact = residual_sum(np.zeros(len(self._rates)), longest)  # private
-        excess = self._moments.release(exact, longest, share)  # released
-        if not self._intercept:
-            return np.zeros(len(excess))
-        predicted = np.clip(self._rates + excess / self.n_records, RAREST, 1 - RAREST)
-        curvatures = np.sqrt(predicted * (1 - predicted) * self._rates * (1 - self._rates))
-        noise = self._moments.deviation(longest, share) / (self.n_records * curvatures)
+    def calibration(self, look: Looker, spread: Spread, share: float) -> Moved:
+        """Toward the base rates, class by class, and as far apart as margins should be."""
+        curvature = float(self._mean_curvatures.mean())
+        looks = Calibration(self._moments, share, self._rates, self.n_records, curvature, spread)
+        doubt = np.full(len(self._rates), CLASS_DOUBT if self._intercept else 0.0)
+        return looks.found(look, doubt, self._toward_rates)
+
+    def _toward_rates(self, excess: np.ndarray, noise: float) -> tuple[np.ndarray, np.ndarray]:
+        predicted = np.clip(self._rates + excess, RAREST, 1 - RAREST)
+        curvatures = predicted * (1 - predicted) * self._rates * (1 - self._rates)
         away = np.clip(np.log(self._rates / predicted), -LONGEST_SHIFT, LONGEST_SHIFT)
-        return believed(noise, CLASS_DOUBT) * away
+        return away, noise / np.sqrt(curvatures)
 
 
 def likely_share(seen: float, noise: float) -> float:
@@ -178,11 +167,6 @@ def likely_share(seen: float, noise: float) -> float:
     mass = above + math.log1p(-math.exp(below - above))
     edges = [math.exp(-(z**2) / 2 - 0.5 * math.log(2 * math.pi) - mass) for z in (low, high)]
     return between(RAREST, seen + noise * (edges[0] - edges[1]), 1 - RAREST)
-
-
-def believed(noise: float | np.ndarray, doubt: float) -> float | np.ndarray:
-    """How far to believe a shift with this noise, of margins that are off by this variance."""
-    return doubt / np.maximum(doubt + noise**2, 1e-300)
 
 
 def _trust(curvature: float | np.ndarray, noise: float) -> float | np.ndarray:

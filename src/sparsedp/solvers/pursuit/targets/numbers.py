@@ -4,7 +4,6 @@ All that is kept here is released; what is computed from records is in records.p
 """
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from sparsedp.data.dataset import Dataset
 from sparsedp.data.records import Derived
 from sparsedp.losses import Lipschitz, Loss
 from sparsedp.privacy import Sensitivity
+from sparsedp.solvers.pursuit.calibrate import Looker, Moved, Spread
 from sparsedp.solvers.pursuit.moments import Moments
 from sparsedp.solvers.pursuit.records import (
     ClippedSums,
@@ -134,11 +134,9 @@ class NumberResponse:
             self._offset += float(np.clip(shift, -1, 1)) * clip
         return clip
 
-    def shift(
-        self, residual_sum: Callable[[np.ndarray, float], np.ndarray], share: float
-    ) -> np.ndarray:
+    def calibration(self, look: Looker, spread: Spread, share: float) -> Moved:
         """None: the steps have the intercept right."""
-        return np.zeros(1)
+        return Moved(np.zeros(1), 1.0)
 
     def curvatures(self, sums: np.ndarray, share: float, unit_noise: float) -> float:
         """That of the constant model; what is released is the spread of the residuals."""

@@ -3,13 +3,13 @@
 labels.py has the answer for classes, numbers.py for numbers.
 """
 
-from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
 
 from sparsedp.data.records import Derived
 from sparsedp.losses import Loss
+from sparsedp.solvers.pursuit.calibrate import Looker, Moved, Spread
 from sparsedp.solvers.pursuit.records import RecordLoss
 
 FEWEST = 5.0
@@ -37,7 +37,7 @@ class Response(Protocol):
     centered: bool
     """Whether `selection_norm` spends its share."""
     calibrated: bool
-    """Whether `shift` spends its share."""
+    """Whether `calibration` spends its share."""
     loss: Loss
     """For targets as they are seen here."""
     targets: Derived
@@ -69,13 +69,8 @@ class Response(Protocol):
         """
         ...
 
-    def shift(
-        self, residual_sum: Callable[[np.ndarray, float], np.ndarray], share: float
-    ) -> np.ndarray:
-        """What to add to the margins so that the predictions have the released base rates.
-
-        ``residual_sum`` gives the sum of the residuals after a shift, clipped to a norm (private).
-        """
+    def calibration(self, look: Looker, spread: Spread, share: float) -> Moved:
+        """How to move margins so that predictions are honest; released."""
         ...
 
 

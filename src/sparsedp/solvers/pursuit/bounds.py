@@ -97,16 +97,17 @@ def _factors(noisy: np.ndarray, deviation: float, n_records: float, *, lossy: bo
 
     The smallest 2**-b beyond which few records lie, as far as noise lets us see it. Where noise
     hides that of a feature, the mean of all features speaks for it, unless the feature has shown
-    that it is wider.
+    that it is wider, or its own word is asked for as records may be lost.
     """
     mean, d = noisy.mean(axis=0, keepdims=True), len(noisy)
     factors, wider = np.ones(noisy.shape[:2]), np.zeros(noisy.shape[:2], dtype=bool)
+    looked = False
     for b in range(1, N_LEVELS + 1):
         own, common = deviation * math.sqrt(b), deviation * math.sqrt(b / d)
         if own <= LOUDEST * n_records:
             few = _few(noisy, b, own, n_records, lossy=lossy)
-            wider = ~few
-        elif common <= LOUDEST * n_records:
+            wider, looked = ~few, True
+        elif common <= LOUDEST * n_records and not (lossy and looked):
             few = _few(mean, b, common, n_records, lossy=lossy) & ~wider
         else:
             break

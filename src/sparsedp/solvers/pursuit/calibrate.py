@@ -223,6 +223,8 @@ class Calibration:
             excess = self.moments.release(exact, short, self.share / 4) / n  # released
             shift.see(*toward(excess, self.moments.deviation(short, self.share / 4) / n))
 
+        if not noiseless:
+            self._keep_rate(shift, 1.0, factor)
         to_rates()
         noise = self.moments.deviation(whole, self.share / 2) / n
         exact = look(Moved(shift.value, factor), reach)  # private

@@ -62,8 +62,8 @@ BOX = Shares(
     selection=0.35,
     gram=0.15,
     middle=0.10,
-    fit=0.22,
-    calibration=0.05,
+    fit=0.21,
+    calibration=0.06,
 )
 """Where features have bounds of their own."""
 
@@ -72,10 +72,10 @@ TOGETHER = Shares(
     bounds=0.12,
     histograms=0.03,
     selection=0.0,
-    gram=0.23,
+    gram=0.22,
     middle=0.15,
-    fit=0.35,
-    calibration=0.07,
+    fit=0.34,
+    calibration=0.09,
 )
 """Where all features are fitted at once."""
 

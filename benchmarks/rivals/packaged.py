@@ -210,3 +210,7 @@ def read(name: str, folder: Path) -> tuple[np.ndarray, np.ndarray]:
             columns += [(texts == level).to_numpy(dtype=float) for level in levels[one_is_enough:]]
     X = np.column_stack(columns)
     return X[:, X.min(axis=0) < X.max(axis=0)], y
+
+
+if __name__ == "__main__":
+    print(",".join(TABLES))

@@ -10,6 +10,7 @@ import argparse
 from pathlib import Path
 
 from benchmarks.rivals.comparison import comparison, losses, rivals_of
+from benchmarks.rivals.introduction import PACKAGED, READING
 from benchmarks.rivals.introduction import TEXT as INTRODUCTION
 from benchmarks.rivals.results import TASKS, read
 from benchmarks.rivals.sections import ceiling, everything, probabilities, safety, seconds
@@ -17,7 +18,7 @@ from benchmarks.rivals.sets import TEXT
 from benchmarks.rivals.tables import title
 
 
-def page(results, ours):
+def page(results, ours, introduction=INTRODUCTION):
     """All sections."""
     methods = [ours, *rivals_of(results, ours)]
     stamps = "; ".join(f"{title(m)}: {', '.join(sorted(results.commits[m]))}" for m in methods)
@@ -25,7 +26,7 @@ def page(results, ours):
         m: max((len(f) for k, f in results.fits.items() if k[1] == m), default=0) for m in methods
     }
     counts = "; ".join(f"{title(m)}: {count}" for m, count in fits.items())
-    yield INTRODUCTION.format(commits=stamps, runs=counts)
+    yield introduction.format(commits=stamps, runs=counts) + READING
     yield "## Ours against each rival\n"
     yield from comparison(results, ours)
     yield "## Where we lose\n"
@@ -69,10 +70,14 @@ def main():
     parser.add_argument("--out", type=Path)
     parser.add_argument("--ours", default="ours")
     parser.add_argument("--short", action="store_true")
+    parser.add_argument("--packaged", action="store_true", help="of tables that come with packages")
     options = parser.parse_args()
     results = read(options.files)
-    make = short if options.short else page
-    text = "\n".join(make(results, options.ours)).rstrip() + "\n"
+    if options.short:
+        lines = short(results, options.ours)
+    else:
+        lines = page(results, options.ours, PACKAGED if options.packaged else INTRODUCTION)
+    text = "\n".join(lines).rstrip() + "\n"
     if options.out:
         options.out.write_text(text)
     else:

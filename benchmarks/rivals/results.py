@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from benchmarks.rivals.metrics import NAMES
+from benchmarks.rivals.packaged import NUMBERS
 from benchmarks.rivals.sets import REGRESSIONS, TEXT
 
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 8.0)
@@ -28,7 +29,8 @@ class Results:
 
     def sets(self, task):
         """Of a task, with text last."""
-        names = [name for name in self.shapes if (name in REGRESSIONS) == (task == "r2")]
+        numbers = (*REGRESSIONS, *NUMBERS)
+        names = [name for name in self.shapes if (name in numbers) == (task == "r2")]
         return sorted(names, key=lambda name: name in TEXT)
 
     def values(self, metric, name, method, epsilon):

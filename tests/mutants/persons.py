@@ -67,8 +67,8 @@ MUTANTS = [
     Mutant("src/sparsedp/solvers/total.py", "np.array([data.total_weight])",
            "np.array([float(data.n_records)])", moves("greedy_coordinate", "logistic")),
     # Rounded counts: a person on ten levels would move ten of them.
-    Mutant(HISTOGRAM, "return total.reshape(-1, 3, n_levels)",
-           "return np.rint(total).reshape(-1, 3, n_levels)", GATE),
+    Mutant(HISTOGRAM, "return ((counts @ levels) / ONE).reshape(-1, 3, n_levels)",
+           "return np.rint((counts @ levels) / ONE).reshape(-1, 3, n_levels)", GATE),
     # The wrong n, and sensitivities that do not allow for smaller weights.
     Mutant("src/sparsedp/privacy/public.py",
            'return self.neighbors == "add_remove" or self.weighting == "sub_unit"',

@@ -41,8 +41,8 @@ mean by as much."""
 LEAST_SQUARE = 0.05
 """Mean squares of heights are not believed to be less."""
 
-LEAST_FACTOR, LARGEST_FACTOR = 0.05, 8.0
-"""Of all looks together. Above zero, so that margins rank records as they did."""
+LEAST_FACTOR = 0.05
+"""Above zero, so that margins rank records as they did."""
 
 LONGEST_FALL, LONGEST_RISE = 0.7, 1.4
 """Of a factor, as a part of it, in one look."""
@@ -157,7 +157,7 @@ class Stretch:
         away = min(max(-product / growth, -LONGEST_FALL * first), LONGEST_RISE * first)
         belief = Belief(np.array([first]), np.array([STRETCH_DOUBT**2]))
         belief.see(np.array([away]), np.array([self.noise / growth]))
-        return min(max(float(belief.value[0]), LEAST_FACTOR), LARGEST_FACTOR)
+        return max(float(belief.value[0]), LEAST_FACTOR)
 
 
 def level(rate: float, spread: float) -> float:

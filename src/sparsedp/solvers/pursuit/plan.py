@@ -34,7 +34,7 @@ class Shares:
     fit: float
     """Steps after them."""
     calibration: float
-    """The mean of the predictions."""
+    """Looks at the predictions."""
 
     def more(self, share: float) -> "Shares":
         """With a share that is left over, which goes to the Gram matrix and the steps."""
@@ -45,7 +45,7 @@ class Shares:
 
     def honest(self, signal: float) -> "Shares":
         """With more for calibration where noise is loud, at the cost of Gram matrix and steps."""
-        wanted = (CALIBRATION_SIGNAL / max(signal, 1e-300)) ** 2 - self.calibration
+        wanted = (CALIBRATION_SIGNAL / max(signal, 1e-100)) ** 2 - self.calibration
         most = MOST_FOR_CALIBRATION * (self.gram + self.middle + self.fit)
         more = min(max(wanted, 0.0), most)
         return replace(self.more(-more), calibration=self.calibration + more)

@@ -112,7 +112,8 @@ class ManyClassResponse:
         self.targets: Derived = data.derive(targets_of)  # private
         counts = self.targets.total(ClassCounts(n_classes))  # private
         counts = moments.release(counts, ONE_HOT, share)  # released
-        self.n_records = max(float(counts.sum()), n_classes * FEWEST) if n is None else float(n)
+        known, fewest = (counts.sum(), n_classes * FEWEST) if n is None else (n, 1.0)
+        self.n_records = max(float(known), fewest)
         noise = moments.deviation(ONE_HOT, share) / self.n_records
         p = np.array([likely_share(part, noise) for part in counts / self.n_records])
         self._rates = p = p / p.sum()
@@ -158,7 +159,7 @@ def likely_share(seen: float, noise: float) -> float:
     Of a rare class a noisy count may be negative; the mean over the shares that may have led to it
     is never absurd.
     """
-    if noise == 0:
+    if noise == 0 or min(seen, 1 - seen) < RAREST - 1e4 * noise:  # the nearest share is as good
         return between(RAREST, seen, 1 - RAREST)
     if seen > 0.5:  # the tails of the normal law are exact below its mean only
         return 1 - likely_share(1 - seen, noise)

@@ -56,7 +56,7 @@ class NumberResponse:
             count = np.array([data.total_weight])  # private
             self._count = moments.release(count, ONE_RECORD, share / n_sums)  # released
             n = max(float(self._count[0]), 2 * FEWEST)
-        self.n_records = float(n)
+        self.n_records = n = max(float(n), 1.0)
         found, self.unused = TargetRange(), range_share
         if data.intercept and range_share:  # without one a target cannot be moved
             found, self.unused = narrowed(loss, data, moments, self.n_records, range_share)

@@ -177,8 +177,8 @@ MUTANTS = [
     ),
     Mutant(
         PURSUIT,
-        "            average = active.pulled(average, model[active.rows], left)\n",
-        "            average = active.pulled(average, model[active.rows], left * (1 + 1e-12 * data.n_records))\n",
+        "            average, left = active.pulled(average, model[active.rows], left)\n",
+        "            average, left = active.pulled(average, model[active.rows], left * (1 + 1e-12 * data.n_records))\n",
         (FIT, EVERY),
     ),
     Mutant(

@@ -22,7 +22,7 @@ N_LEVELS = 10
 TAIL = 0.003
 """Part of the records that may be clipped at one end."""
 
-LOUDEST = 0.02
+LOUDEST = 0.03
 """A count of records is of use if its noise is below this part of all records."""
 
 ONE_RANGE = Sensitivity(add_remove=math.sqrt(3), replace_one=math.sqrt(6))

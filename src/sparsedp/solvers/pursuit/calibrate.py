@@ -163,7 +163,7 @@ class Stretch:
 def level(rate: float, spread: float) -> float:
     """Where normal margins with this spread have their center, if two classes have this rate."""
     low, high = -60.0, 60.0
-    for _ in range(60):
+    for _ in range(32):
         middle = (low + high) / 2
         mean = float(_MASSES @ expit(middle + spread * _NODES))
         low, high = (middle, high) if mean < rate else (low, middle)

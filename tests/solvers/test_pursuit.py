@@ -115,9 +115,7 @@ def test_probabilities_of_a_rare_class_are_right_on_average(epsilon):
 
 
 def test_clipped_residuals_do_not_hide_a_rare_class():
-    """Seeds 0 to 19; steps alone have mean predictions below a third of the base rate at 0.3.
-
-    Mean over many seeds .66, with a deviation of .22 for one: below .4 once in ten million."""
+    """Seeds 0 to 9; steps alone have mean predictions below half of the base rate at 0.3."""
     random = np.random.default_rng(9)
     X = random.uniform(-1, 1, size=(8000, 30))
     score = X[:, 0] - X[:, 1]
@@ -127,11 +125,11 @@ def test_clipped_residuals_do_not_hide_a_rare_class():
     for epsilon in (0.3, 1.0):
         fits = [
             classifier(epsilon, bounds=Bounds(-1, 1), random_state=seed).fit(X, y)
-            for seed in range(20)
+            for seed in range(10)
         ]
         found[epsilon] = np.array([fit.predict_proba(X)[:, 1].mean() for fit in fits]) / y.mean()
-    assert 0.4 < found[0.3].mean() < 1.3
-    assert abs(found[1.0].mean() - 1) < 0.13
+    assert 0.7 < found[0.3].mean() < 1.3
+    assert abs(found[1.0] - 1).max() < 0.25
 
 
 @pytest.mark.parametrize("noise", [1e-6, 1e-3, 0.02, 0.3, 5.0])

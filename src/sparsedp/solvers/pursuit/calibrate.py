@@ -68,6 +68,11 @@ class Spread:
     by_noise: float
 
     @property
+    def reach(self) -> float:
+        """Heights end here."""
+        return REACH * self.whole
+
+    @property
     def likely_factor(self) -> float:
         """What is left of margins without noise, over margins with it (Wiener 1949)."""
         return max(1 - (self.by_noise / self.whole) ** 2, LEAST_FACTOR)
@@ -125,39 +130,34 @@ class Belief:
         return moved
 
 
-@dataclass(frozen=True)
-class Stretch:
-    """By which factor margins are to be stretched.
+def stretched(
+    spread: Spread, seen: Seen, noise: float, shift: np.ndarray, curvature: float
+) -> float:
+    """By which factor margins are to be stretched, after a look and a shift.
 
     Parameters
     ----------
     spread : Spread
+    seen : Seen
     noise : float
-        Of every number of a look.
+        Of every number of the look.
+    shift : ndarray of shape (n_outputs,)
+        Of margins, after the look.
+    curvature : float
+        The mean of all records.
     """
-
-    spread: Spread
-    noise: float
-
-    @property
-    def reach(self) -> float:
-        """Of heights."""
-        return REACH * self.spread.whole
-
-    def after(self, seen: Seen, shift: np.ndarray, curvature: float) -> float:
-        """The factor after a look, and after a shift; ``curvature`` is the mean of all records."""
-        # Where noise hides how fast the product grows, mean curvature and squares stand for it.
-        square = min(max(seen.square, LEAST_SQUARE), 1.0)
-        guess = curvature * square
-        trust = guess**2 / (guess**2 + 4 * self.noise**2)
-        growth = guess + trust * (min(max(seen.curvature, 0.1 * guess), 4 * guess) - guess)
-        growth *= self.reach
-        product = seen.product + trust * float(seen.slopes @ shift)
-        first = self.spread.likely_factor
-        away = min(max(-product / growth, -LONGEST_FALL * first), LONGEST_RISE * first)
-        belief = Belief(np.array([first]), np.array([STRETCH_DOUBT**2]))
-        belief.see(np.array([away]), np.array([self.noise / growth]))
-        return max(float(belief.value[0]), LEAST_FACTOR)
+    # Where noise hides how fast the product grows, mean curvature and squares stand for it.
+    square = min(max(seen.square, LEAST_SQUARE), 1.0)
+    guess = curvature * square
+    trust = guess**2 / (guess**2 + 4 * noise**2)
+    growth = guess + trust * (min(max(seen.curvature, 0.1 * guess), 4 * guess) - guess)
+    growth *= spread.reach
+    product = seen.product + trust * float(seen.slopes @ shift)
+    first = spread.likely_factor
+    away = min(max(-product / growth, -LONGEST_FALL * first), LONGEST_RISE * first)
+    belief = Belief(np.array([first]), np.array([STRETCH_DOUBT**2]))
+    belief.see(np.array([away]), np.array([noise / growth]))
+    return max(float(belief.value[0]), LEAST_FACTOR)
 
 
 def level(rate: float, spread: float) -> float:
@@ -180,7 +180,7 @@ class Calibration:
     share : float
         Of the Gaussian budget, for all looks.
     rates : ndarray of shape (n_outputs,)
-        Base rates, those of the last outputs where there are several classes.
+        Base rates: of the second of two classes, or of all.
     n_records : float
     curvature : float
         The mean of all records.
@@ -215,7 +215,7 @@ class Calibration:
         whole, short = (OF_TWO_CLASSES, 1.0) if k == 1 else (OF_MORE_CLASSES, math.sqrt(2))
         shift, factor = Belief(np.zeros(k), doubt), self.spread.likely_factor
         factor = 1.0 if noiseless else factor
-        reach = REACH * self.spread.whole
+        reach = self.spread.reach
 
         def to_rates() -> None:
             """Look at residuals alone."""
@@ -231,8 +231,8 @@ class Calibration:
         seen = Seen.of(self.moments.release(exact, whole, self.share / 2) / n, k)  # released
         moved = shift.see(*toward(seen.excess, noise))
         if not noiseless:
-            stretch = Stretch(self.spread, noise)
-            before, factor = factor, stretch.after(seen, moved, self.curvature)
+            before = factor
+            factor = stretched(self.spread, seen, noise, moved, self.curvature)
             self._keep_rate(shift, before, factor)
         to_rates()
         return Moved(shift.value, factor)

@@ -5,7 +5,7 @@ from tests.mutants.mutant import Mutant
 CALIBRATE = "src/sparsedp/solvers/pursuit/calibrate.py"
 RECORDS = "src/sparsedp/solvers/pursuit/records.py"
 PLAN = "src/sparsedp/solvers/pursuit/plan.py"
-STEP = "src/sparsedp/solvers/pursuit/step.py"
+MARGINS = "src/sparsedp/solvers/pursuit/margins.py"
 GRAM = "src/sparsedp/solvers/pursuit/columns/gram.py"
 BOUNDS = "src/sparsedp/solvers/pursuit/bounds.py"
 RELEASES = "tests/additive/test_releases.py"
@@ -41,11 +41,11 @@ MUTANTS = [
     # What an offset is, and what is kept.
     Mutant(RECORDS, "            margins += offset[:, None]\n", "            pass\n", CALIBRATION),
     Mutant(
-        RECORDS, "own = replace(block.columns, offset=None)", "own = block.columns", CALIBRATION
+        RECORDS, "return replace(self.columns, offset=None)", "return self.columns", CALIBRATION
     ),
-    Mutant(STEP, "(1 - moved.factor) * self.center(weights)", "0.0", CALIBRATION),
+    Mutant(MARGINS, "(1 - moved.factor) * self.center", "0.0", CALIBRATION),
     # Coordinates.
-    Mutant(GRAM, "whitening[0, 1:] = -self.center / root", "whitening[0, 1:] = 0.0", SHAPES),
+    Mutant(GRAM, "whitening[0, 1:] = -self.center / roots", "whitening[0, 1:] = 0.0", SHAPES),
     # Bounds.
     Mutant(BOUNDS, "lossy=lossy) & ~wider", "lossy=lossy)", TIGHT),
     Mutant(BOUNDS, "deviation * math.sqrt(b / d)", "deviation * math.sqrt(b)", TIGHT),

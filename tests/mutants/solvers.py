@@ -159,7 +159,7 @@ MUTANTS = [
     ),
     Mutant(
         STEP,
-        "size, n = len(self.weights), self._response.n_records",
+        "size, n = len(self.weights), self.response.n_records",
         "size, n = len(self.weights), max(self._data.n_records, 1)",
         (f"{EVERY}::test_output_depends_on_data_only_through_answers",),
     ),
@@ -378,7 +378,7 @@ SHAPED = [
         "products.column_sums(squares)",
         (f"{RELEASES}::test_sums_and_squares_of_a_person_are_within_the_box",),
     ),
-    Mutant(BALL, "np.clip(means[:-1] / n", "np.clip(sums[:-1] / n", SAME),
+    Mutant(BALL, "pulled_center(means[:-1] / n", "pulled_center(sums[:-1] / n", SAME),
     Mutant(BALL, "True), (1 - MEANS_SHARE) * share", "True), share", SPENT),
     Mutant(ISOTROPIC, "return (1 - MEANS_SHARE) * self.share", "return self.share", ALIKE),
     Mutant(ISOTROPIC, "new, MEANS_SHARE * self.share, n)", "new, 0.2 * self.share, n)", ALIKE),

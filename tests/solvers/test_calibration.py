@@ -9,9 +9,9 @@ from scipy.special import expit
 
 from sparsedp import Bounds, SparseLogisticRegression
 from sparsedp.solvers.pursuit.calibrate import SQUARE_WEIGHT, Moved, Spread, level
+from sparsedp.solvers.pursuit.margins import Margins
 from sparsedp.solvers.pursuit.plan import BOX, ROWS, TOGETHER
 from sparsedp.solvers.pursuit.records import LabelLoss, LookSums, Whiten, no_features, targets_of
-from sparsedp.solvers.pursuit.step import ActiveSet
 from sparsedp.solvers.pursuit.targets.labels import RAREST, likely_share
 from tests.cases import LOSSES
 from tests.effects.test_offsets import LIMITS, dataset
@@ -57,8 +57,8 @@ def test_weights_of_moved_margins():
     weights = random.normal(size=(4, 1))
     center = X.mean(axis=0) @ weights
     moved = Moved(np.array([0.7]), 0.3)
-    stand_in = SimpleNamespace(first=1, center=lambda w: center)
-    found = X @ ActiveSet.moved(stand_in, weights, moved)
+    stand_in = SimpleNamespace(first=1, center=center, weights=weights)
+    found = X @ Margins.moved(stand_in, moved)
     np.testing.assert_allclose(found, center + 0.7 + 0.3 * (X @ weights - center), rtol=1e-12)
 
 
@@ -66,6 +66,7 @@ def test_noise_alone_is_pulled_together():
     assert Spread(2.0, 0.0).likely_factor == 1
     assert Spread(2.0, 1.0).likely_factor == pytest.approx(0.75)
     assert 0 < Spread(1.0, 5.0).likely_factor < 0.1
+    assert Spread(2.0, 1.0, left=0.5).likely_factor == pytest.approx(1.5)
 
 
 @pytest.mark.parametrize("rate", [0.002, 0.03, 0.5, 0.9])

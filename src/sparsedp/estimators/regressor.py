@@ -70,8 +70,9 @@ class SparseLinearRegression(RegressorMixin, BaseEstimator):
         its threshold, a quarter of half the target range unless ``Huber(threshold=...)`` says
         otherwise: for heavy tails.
     n_nonzero : int, optional
-        Features to keep at most; by default all up to 16, else ``1.5 * sqrt(n_features)`` or 16,
-        whichever is more.
+        Features to keep at most. By default the solver ``"pursuit"`` fits up to 320 features all
+        at once and leaves out those that noise explains; of more, and with other solvers, ``1.5 *
+        sqrt(n_features)`` are kept, at least 16.
     shapes : {"auto", "linear", "additive"}
         Whether the effect of a feature is a line, or piecewise linear (at the price of more noise);
         by default that is decided by public numbers and released counts. See ``shapes_``.

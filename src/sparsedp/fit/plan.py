@@ -127,14 +127,14 @@ FEWEST_FEATURES, FEATURES_PER_ROOT = 16, 1.5
 def default_size(n_features: int, solver: Solver, *, labelled: bool) -> int:
     """Features that a model keeps at most, where nobody says how many.
 
-    `Pursuit` fits classes with all features at once, up to hundreds of them, and leaves out those
-    that noise explains. Numbers need more of the budget for each feature.
+    `Pursuit` fits all features at once, up to hundreds of them, and leaves out those that noise
+    explains. Where some are chosen, numbers need more of the budget for each of them.
     """
     if isinstance(solver, IntervalPursuit):
         return default_features(n_features)
+    if isinstance(solver, Pursuit) and n_features <= MOST_TOGETHER:
+        return n_features
     if isinstance(solver, Pursuit) and labelled:
-        if n_features <= MOST_TOGETHER:
-            return n_features
         return round(2 * FEATURES_PER_ROOT * math.sqrt(n_features))
     return min(n_features, max(FEWEST_FEATURES, round(FEATURES_PER_ROOT * math.sqrt(n_features))))
 

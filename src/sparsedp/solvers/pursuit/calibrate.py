@@ -66,6 +66,10 @@ class Spread:
 
     whole: float
     by_noise: float
+    left: float = 1.0
+    """What steps have left of them: they were short, or pulled to zero."""
+    doubt: float = STRETCH_DOUBT
+    """Part by which they may be too far apart or too close."""
 
     @property
     def reach(self) -> float:
@@ -74,8 +78,8 @@ class Spread:
 
     @property
     def likely_factor(self) -> float:
-        """What is left of margins without noise, over margins with it (Wiener 1949)."""
-        return max(1 - (self.by_noise / self.whole) ** 2, LEAST_FACTOR)
+        """What margins are without noise, over margins with it (Wiener 1949)."""
+        return max(1 - (self.by_noise / self.whole) ** 2, LEAST_FACTOR) / self.left
 
 
 Looker = Callable[[Moved, float], np.ndarray]
@@ -155,7 +159,7 @@ def stretched(
     product = seen.product + trust * float(seen.slopes @ shift)
     first = spread.likely_factor
     away = min(max(-product / growth, -LONGEST_FALL * first), LONGEST_RISE * first)
-    belief = Belief(np.array([first]), np.array([STRETCH_DOUBT**2]))
+    belief = Belief(np.array([first]), np.array([(spread.doubt * max(first, 1.0)) ** 2]))
     belief.see(np.array([away]), np.array([noise / growth]))
     return max(float(belief.value[0]), LEAST_FACTOR)
 

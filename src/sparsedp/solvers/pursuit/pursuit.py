@@ -3,13 +3,13 @@
 Proof: pursuit.md and columns/shapes.md. The parts: plan.py (how the budget is spent), moments.py
 (the Gaussian budget), targets/ (what depends on the kind of target), bounds.py (tighter bounds),
 columns/ (which features bend, and the products of columns), choose.py and gradient.py (choices),
-step.py (the steps), prune.py (what is left out), model.py (what comes out), records.py (sums over
-blocks of records), exact.py (steps without noise).
+step.py (the steps), descent.py (the way where noise is loud), margins.py and calibrate.py (honest
+probabilities), prune.py (what is left out), model.py (what comes out), records.py (sums over blocks
+of records), exact.py (steps without noise).
 """
 
 import math
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -29,11 +29,14 @@ from sparsedp.solvers.pursuit.columns.isotropic import (
     quietness,
 )
 from sparsedp.solvers.pursuit.columns.shapes import Shapes, shaped
+from sparsedp.solvers.pursuit.descent import MARGINS, Descent
+from sparsedp.solvers.pursuit.margins import Margins
 from sparsedp.solvers.pursuit.model import path_of, straightened
 from sparsedp.solvers.pursuit.moments import REQUEST, Moments
 from sparsedp.solvers.pursuit.plan import BOX, Plan, Shares
 from sparsedp.solvers.pursuit.step import ActiveSet
 from sparsedp.solvers.pursuit.targets.labels import ManyClassResponse, TwoClassResponse
+from sparsedp.solvers.pursuit.targets.loudness import Loudness
 from sparsedp.solvers.pursuit.targets.numbers import NumberResponse
 from sparsedp.solvers.pursuit.targets.response import Response
 from sparsedp.solvers.solver import Solution, check_positive_integer
@@ -80,16 +83,18 @@ class Pursuit:
     declared to hold two values bend where released counts say that the budget carries it. Steps are
     Newton steps in coordinates where a noisy Gram matrix of the features is the identity, so there
     is no step size. Of many features under loud noise that matrix would be noise: their means and
-    mean square stand in for it where the target is a class. Where a row norm is declared and
-    features are many, noise is added to the whole gradient instead of choosing one by one.
+    mean square stand in for it where the target is a class. Where noise is louder still, and all
+    features are used, all of the budget goes into a descent with many averaged steps, and nothing
+    bends. Where a row norm is declared and features are many, noise is added to the whole gradient
+    instead of choosing one by one.
 
     A public model to start from, dense or sparse, gives its heaviest features a head start in every
     choice and lends the chosen ones their first weights; the final weights are pulled toward it as
     far as noise drowns what sets them apart. So it counts where the budget is small, and is
     forgotten where it is large.
 
-    A bad idea with fewer than about 2000 records at epsilon = 0.1, or with hundreds of features
-    where records times epsilon is below ten thousand: noise then decides most of the model.
+    A bad idea with fewer than about 1000 records at epsilon = 0.1, or with hundreds of features
+    where records times epsilon is below a thousand: noise then decides most of the model.
 
     *Privacy.* Counts, histograms, Gram matrix, gradients and curvatures are sums over records with
     Gaussian noise; features are chosen by the exponential mechanism. All else is computed from
@@ -124,7 +129,7 @@ class Pursuit:
         """
         plan, moments = self._plan(curator.public), Moments(curator)
         noise = Noise.of(plan, moments, data.n_features)
-        response = _response(loss, data, moments, plan.shares, noise.of_selections)
+        response = _response(loss, data, moments, plan, noise)
         shares = plan.shares.more(response.unused)
         if response.calibrated:
             signal = response.n_records * response.curvature / max(noise.whole, 1e-300)
@@ -136,6 +141,8 @@ class Pursuit:
             weights = np.zeros((data.n_columns, loss.n_outputs))
             weights[-1] = number.constant(data, left)  # released
             return Solution(weights.reshape(curator.public.weights_shape))
+        if response.loud:
+            return _descended(plan, data, response, moments, shares, noise.whole)
         view, shapes, shares = _looked_at(plan, data, response, moments, shares, noise.whole)
         rounds = plan.rounds(response.n_records, response.curvature, noise.whole)
         gram = _gram(plan, moments, shares.gram, rounds, shapes, response, noise.whole)
@@ -164,9 +171,8 @@ class Pursuit:
         if plan.takes_all:
             average, order = active.pruned(average, left, plan.size)
         if response.calibrated:
-            spread = active.spread(average, left)
-            moved = response.calibration(partial(active.look, average), spread, shares.calibration)
-            average = active.moved(average, moved)
+            margins = Margins.of(active, average, left)
+            average = margins.calibrated(margins.spread, shares.calibration)
         return _solution(plan, data, view, active, average, order)
 
     def _plan(self, public: PublicFacts) -> Plan:
@@ -255,16 +261,35 @@ def _solution(
     return Solution(weights.reshape(shape), view.bounds, path, bends=bends)
 
 
-def _response(
-    loss: Loss, data: Dataset, moments: Moments, shares: Shares, selection_noise: float
-) -> Response:
-    """Release what is needed to start; numbers have no calibration but a range to be found."""
-    if loss.n_classes is None:
-        return NumberResponse(
-            loss, data, moments, shares.counts, shares.calibration, selection_noise
+def _descended(
+    plan: Plan, data: Dataset, response: Response, moments: Moments, shares: Shares, noise: float
+) -> Solution:
+    """Where noise is loud: all that is left goes into a descent, and nothing bends."""
+    left = shares.bounds + shares.histograms + shares.gram + shares.middle + shares.fit
+    descent = Descent(moments, response, noise, data.n_features, left)
+    means, straight = descent.means(), Shapes.straight(data.n_features)
+    active = ActiveSet(data, response, moments, means, straight, plan.size, FLOOR)
+    active.add(np.arange(plan.size))
+    reached = descent.settle(active, means)
+    average, order = active.pruned(reached.weights, reached.noise, plan.size)
+    if response.calibrated:
+        look = MARGINS * shares.calibration
+        margins, spread = Margins.of(active, average, reached.noise).seen(
+            moments, reached.left, look
         )
+        average = margins.calibrated(spread, shares.calibration - look)
+    return _solution(plan, data, data, active, average, order)
+
+
+def _response(loss: Loss, data: Dataset, moments: Moments, plan: Plan, noise: Noise) -> Response:
+    """Release what is needed to start; numbers have no calibration but a range to be found."""
+    shares = plan.shares
+    loudness = Loudness(noise.whole, data.n_features, plan.takes_all and plan.intercept)
+    if loss.n_classes is None:
+        share, of_range = shares.counts, shares.calibration
+        return NumberResponse(loss, data, moments, share, of_range, noise.of_selections, loudness)
     if loss.n_outputs == 1:
-        return TwoClassResponse(loss, data, moments, shares.counts)
+        return TwoClassResponse(loss, data, moments, shares.counts, loudness)
     return ManyClassResponse(loss, data, moments, shares.counts, loss.n_classes)
 
 

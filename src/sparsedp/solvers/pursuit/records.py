@@ -18,6 +18,7 @@ from sparsedp.data.sums.weighed import counts, weighed
 from sparsedp.losses import Loss
 from sparsedp.losses.clip import clipped
 from sparsedp.solvers.clipping import shrink
+from sparsedp.solvers.pursuit.columns.levels import cell_counts, level_counts
 
 
 class RecordLoss(Protocol):
@@ -143,6 +144,10 @@ class Whitened:
         """Residuals at weights in whitened coordinates."""
         return record_loss.residuals(self.columns.margins(self.whitening @ weights), self.target)
 
+    def own_margins(self, weights: np.ndarray) -> np.ndarray:
+        """Margins without an offset, which is not the model's: it is not moved or stretched."""
+        return replace(self.columns, offset=None).margins(self.whitening @ weights)
+
 
 def no_features(block: Dataset) -> ColumnSubset:
     """The chosen columns before any is chosen: a constant one, or none."""
@@ -260,9 +265,7 @@ class LookSums:
     def __call__(self, block: Whitened) -> np.ndarray:
         """Sums of residuals, of products with heights, of squares, and of how products grow."""
         loss, target, offset = self.record_loss, block.target, block.columns.offset
-        # An offset is not the model's: it is neither moved nor stretched.
-        own = replace(block.columns, offset=None)
-        away = own.margins(block.whitening @ self.weights) - self.center
+        away = block.own_margins(self.weights) - self.center
         margins = self.center + self.shift + self.factor * away
         if offset is not None:
             margins += offset[:, None]
@@ -272,6 +275,20 @@ class LookSums:
         sums = (dot(residuals, heights), self.square_weight * dot(heights, heights))
         table = np.column_stack([residuals, *sums, dot(slopes, heights), slopes])
         return column_sums(weighed(table, block.columns.weights))
+
+
+@dataclass(frozen=True, eq=False)
+class MarginCells:
+    """Cells of margins about a center, up to a distance; one output."""
+
+    weights: np.ndarray
+    center: np.ndarray
+    most: float
+
+    def __call__(self, block: Whitened) -> np.ndarray:
+        """Counts over the block's records."""
+        away = block.own_margins(self.weights) - self.center
+        return cell_counts(away[:, 0], self.most, block.columns.weights)
 
 
 def dot(left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -323,7 +340,25 @@ class ConstantSquares:
 
     def __call__(self, targets: Targets) -> np.ndarray:
         """Their sum."""
-        target = targets.values
-        residual = self.loss.residual(np.full(len(target), self.margin), target)
-        squares = np.square(clipped(residual, self.bound))[:, None]
-        return column_sums(weighed(squares, targets.weights))
+        squares = np.square(_of_constant(self.loss, self.margin, targets, self.bound))
+        return column_sums(weighed(squares[:, None], targets.weights))
+
+
+@dataclass(frozen=True)
+class ConstantLevels:
+    """Levels of the residuals of a constant model, over a bound."""
+
+    loss: Loss
+    margin: float
+    bound: float
+
+    def __call__(self, targets: Targets) -> np.ndarray:
+        """Counts over the block's records."""
+        residuals = _of_constant(self.loss, self.margin, targets, self.bound)
+        return level_counts(np.abs(residuals), self.bound, targets.weights)
+
+
+def _of_constant(loss: Loss, margin: float, targets: Targets, bound: float) -> np.ndarray:
+    """Residuals of a constant model, cut off at a bound."""
+    target = targets.values
+    return clipped(loss.residual(np.full(len(target), margin), target), bound)

@@ -7,9 +7,9 @@ from scipy.linalg import solve_triangular
 
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.records import Derived
-from sparsedp.solvers.pursuit.calibrate import SQUARE_WEIGHT, Moved, Spread
 from sparsedp.solvers.pursuit.columns.cells import Hats, WaveGradient
 from sparsedp.solvers.pursuit.columns.gram import GramBudget
+from sparsedp.solvers.pursuit.columns.means import Means
 from sparsedp.solvers.pursuit.columns.shapes import Shapes
 from sparsedp.solvers.pursuit.exact import newton
 from sparsedp.solvers.pursuit.gradient import Steepness
@@ -17,8 +17,6 @@ from sparsedp.solvers.pursuit.inference.coordinates import Coordinates
 from sparsedp.solvers.pursuit.moments import Moments
 from sparsedp.solvers.pursuit.prune import Elimination
 from sparsedp.solvers.pursuit.records import (
-    LabelLoss,
-    LookSums,
     SelectionGradient,
     StepSums,
     Whiten,
@@ -26,16 +24,13 @@ from sparsedp.solvers.pursuit.records import (
     WidenShapes,
     no_features,
 )
-from sparsedp.solvers.pursuit.targets.response import Response, between
+from sparsedp.solvers.pursuit.targets.response import Response
 
 LONGEST_STEP = 2.0
 """In whitened coordinates: no step changes margins by more than this, root mean square."""
 
 N_EXACT_STEPS = 30
 """Where there is no noise."""
-
-LEAST_SPREAD, LARGEST_SPREAD = 0.05, 20.0
-"""Margins are not believed to be closer together, or farther apart."""
 
 CURVATURE_SHARE = 0.03
 """Part of a step's budget that finds out how long it should be."""
@@ -70,7 +65,7 @@ class ActiveSet:
         capacity: int,
         floor: float,
     ) -> None:
-        self._data, self._response, self._moments = data, response, moments
+        self._data, self.response, self._moments = data, response, moments
         self._budget, self.shapes, self._floor = gram, shapes, floor
         self._capacity = capacity + int(data.intercept)
         self.first = int(data.intercept)
@@ -89,7 +84,7 @@ class ActiveSet:
 
         The bound is released at the cost of this share, where the response asks for it.
         """
-        response, weights = self._response, self._unwhitening @ self.weights
+        response, weights = self.response, self._unwhitening @ self.weights
         norm = response.selection_norm(self._whitened, weights, self.constant, share)  # released
         gradient = SelectionGradient(response.record_loss, weights, norm)
         return self._data.total(gradient, self._whitened), norm
@@ -105,7 +100,7 @@ class ActiveSet:
             if self._hats is None:
                 self._hats = self._data.derive(Hats(bent, self.shapes.knots[bent]))  # private
             weights = self._unwhitening @ self.weights
-            waves = WaveGradient(self._response.record_loss, weights, norm, self.shapes.heights)
+            waves = WaveGradient(self.response.record_loss, weights, norm, self.shapes.heights)
             steep = self._data.total(waves, self._whitened, self._hats)  # private
             steepest = np.linalg.norm(steep, axis=2).max(axis=1)
             scores[bent] = np.maximum(scores[bent], steepest)
@@ -124,7 +119,7 @@ class ActiveSet:
     @property
     def back(self) -> tuple[float, float]:
         """Factor and offset that carry margins to those of the targets as they were."""
-        return self._response.back
+        return self.response.back
 
     @property
     def whitened(self) -> Derived:
@@ -134,7 +129,7 @@ class ActiveSet:
     @property
     def coordinates(self) -> Coordinates:
         """What was released about them there; the constant is the first column."""
-        n = self._response.n_records
+        n = self.response.n_records
         return Coordinates(
             self._whitening,
             self._unwhitening,
@@ -144,6 +139,19 @@ class ActiveSet:
             self._gram / n,
             self._budget.noise / n,
         )
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Of steps along every column that is not constant, over what they would be."""
+        alike = self._budget.alike
+        assert alike is not None
+        return np.ones(len(self.weights) - self.first) if alike.lengths is None else alike.lengths
+
+    def reweigh(self, means: Means, weights: np.ndarray) -> None:
+        """Change to coordinates in which steps along some columns are longer."""
+        limits = self._limits(self.features)
+        means.reweigh(self._columns, limits, weights)  # released
+        self._whiten()
 
     @property
     def unspent(self) -> float:
@@ -211,9 +219,13 @@ class ActiveSet:
         found[:, places] = np.cumsum(terms, axis=0)[last]
         return found
 
+    def _limits(self, features: np.ndarray) -> np.ndarray:
+        """Of all columns of some features."""
+        return np.concatenate([self.shapes.limits(int(j)) for j in features])
+
     def add(self, features: np.ndarray) -> None:
         """Take in features (released or public) and release their part of the Gram matrix."""
-        limits = np.concatenate([self.shapes.limits(j) for j in features])
+        limits = self._limits(features)
         old, new = len(self.weights), len(self.weights) + len(limits)
         self.features = np.concatenate([self.features, features])
         nothing_yet = np.zeros((len(limits), self.weights.shape[1]))
@@ -239,7 +251,7 @@ class ActiveSet:
             self._whiten_by_eigenvectors()
         else:
             whitening, back, self._likely = alike.coordinates()
-            self._metric = self._gram / self._response.n_records
+            self._metric = self._gram / self.response.n_records
             self._change_coordinates(whitening, back)
         self._norm = math.sqrt(max(float(np.sum(self._likely)), 1.0))
         # What a step leaves of an error in each of these coordinates.
@@ -247,7 +259,7 @@ class ActiveSet:
 
     def _whiten_by_eigenvectors(self) -> None:
         """Also find out how long records are likely to be."""
-        size, n = len(self.weights), self._response.n_records
+        size, n = len(self.weights), self.response.n_records
         values, vectors = np.linalg.eigh(self._gram / n)
         noise = self._budget.noise * math.sqrt(size) / n
         # Directions that the noise of the Gram matrix drowns are not stretched further.
@@ -305,40 +317,10 @@ class ActiveSet:
 
     def _descended(self, weights: np.ndarray, n_steps: int, kept: np.ndarray) -> np.ndarray:
         """Exact steps, where nothing has to be protected."""
-        response = self._response
+        response = self.response
         return newton(
             self._columns, self._targets, response.loss, weights, response.n_records, n_steps, kept
         )
-
-    def center(self, weights: np.ndarray) -> np.ndarray:
-        """Mean margins, as far as the Gram matrix tells them; released."""
-        if not self.first:
-            return np.zeros(weights.shape[1])
-        # Noise must not lead out of the box.
-        return np.clip(self._gram[0] / self._response.n_records, -1, 1) @ weights
-
-    def spread(self, weights: np.ndarray, noise: np.ndarray) -> Spread:
-        """How far margins are from the center; ``noise`` as `settle` says."""
-        centered = weights.copy()
-        centered[: self.first] -= self.center(weights)
-        squares = np.square(self._unwhitening @ centered).sum(axis=1) @ self._likely
-        whole = between(LEAST_SPREAD, math.sqrt(float(squares)), LARGEST_SPREAD)
-        by_noise = float(np.square(noise) @ np.minimum(self._likely, 1)) * weights.shape[1]
-        return Spread(whole, math.sqrt(by_noise))
-
-    def look(self, weights: np.ndarray, moved: Moved, reach: float) -> np.ndarray:
-        """Sums that tell whether moved margins are calibrated; private. See `LookSums`."""
-        loss, center = self._response.record_loss, self.center(weights)
-        assert isinstance(loss, LabelLoss)
-        moving = center, moved.shift, moved.factor, reach
-        sums = LookSums(loss, self._unwhitening @ weights, *moving, SQUARE_WEIGHT)
-        return self._whitened.total(sums)
-
-    def moved(self, weights: np.ndarray, moved: Moved) -> np.ndarray:
-        """The weights of moved margins."""
-        found = moved.factor * weights
-        found[: self.first] += moved.shift + (1 - moved.factor) * self.center(weights)
-        return found
 
     def pulled(
         self, weights: np.ndarray, model: np.ndarray, noise: np.ndarray
@@ -380,7 +362,7 @@ class ActiveSet:
         float
             Standard deviation of the noise in the step, per whitened coordinate.
         """
-        response, moments, n = self._response, self._moments, self._response.n_records
+        response, moments, n = self.response, self._moments, self.response.n_records
         if moments.curator.noiseless:
             everything = np.ones(len(self.weights), dtype=bool)
             self.weights = self._descended(self.weights, 1, everything)

@@ -114,9 +114,17 @@ class Location:
         n, weight = self.n_records, SQUARE_WEIGHT / math.sqrt(self.most)
         sums = columns.total(Sums(weight, self.most))  # private
         means = self.moments.release(sums, self.sensitivity, self.share)  # released
-        center = np.clip(means[:-1] / n, -self.limits, self.limits)
-        center *= max(0.0, 1 - self.error / max(float(center @ center), 1e-300))
+        center = pulled_center(means[:-1] / n, self.limits, self.error)
         return center, means[-1] / (weight * n) - float(center @ center)
+
+
+def pulled_center(means: np.ndarray, limits: np.ndarray, error: float) -> np.ndarray:
+    """Released means, pulled to zero as far as noise may explain them.
+
+    ``error`` is the mean square of the noise in all of them together.
+    """
+    center = np.clip(means, -limits, limits)
+    return center * max(0.0, 1 - error / max(float(center @ center), 1e-300))
 
 
 @dataclass(frozen=True, eq=False)

@@ -79,11 +79,17 @@ class Alike:
         Mean square along a direction that steps go by.
     likely : float
         What it is likely to be, over that.
+    lengths : ndarray or None
+        Of steps along every column, over what they would be; None for 1.
+    constant : float
+        What the constant column counts in the coordinates.
     """
 
     center: np.ndarray
     each: float
     likely: float
+    lengths: np.ndarray | None = None
+    constant: float = 1.0
 
     def coordinates(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Whitening, what undoes it, and likely mean squares of the whitened coordinates.
@@ -91,12 +97,12 @@ class Alike:
         The first one is constant, the others are columns less their center.
         """
         d, root = len(self.center), math.sqrt(self.each)
-        whitening, back = np.eye(d + 1), np.eye(d + 1)
-        whitening[1:] /= root
-        whitening[0, 1:] = -self.center / root
-        back[1:] *= root
-        back[0, 1:] = self.center
-        return whitening, back, np.append(1.0, np.full(d, self.likely))
+        roots = np.full(d, root) if self.lengths is None else root / self.lengths
+        diagonal = np.append(1 / self.constant, roots)
+        whitening, back = np.diag(1 / diagonal), np.diag(diagonal)
+        whitening[0, 1:] = -self.center / roots
+        back[0, 1:] = self.center / self.constant
+        return whitening, back, np.append(self.constant**2, np.full(d, self.likely))
 
 
 class GramBudget(Protocol):

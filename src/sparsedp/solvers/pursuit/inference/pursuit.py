@@ -37,6 +37,7 @@ from sparsedp.solvers.pursuit.moments import REQUEST, Moments
 from sparsedp.solvers.pursuit.records import Whiten, Widen, no_features, targets_of
 from sparsedp.solvers.pursuit.step import ActiveSet
 from sparsedp.solvers.pursuit.targets.labels import TwoClassResponse
+from sparsedp.solvers.pursuit.targets.loudness import NEVER_LOUD
 from sparsedp.solvers.pursuit.targets.numbers import NumberResponse
 from sparsedp.solvers.solver import Solution, check_positive_integer
 from sparsedp.solvers.uncertainty import Estimand, Method, Uncertainty
@@ -188,8 +189,9 @@ def _response(
 ) -> TwoClassResponse | NumberResponse:
     """Counts; a number keeps its declared range, so that weights mean what they say."""
     if isinstance(loss, Logistic):
-        return TwoClassResponse(loss, data, moments, share)
-    return NumberResponse(loss, data, moments, share, 0.0, moments.deviation(1.0, 1.0))
+        return TwoClassResponse(loss, data, moments, share, NEVER_LOUD)
+    noise = moments.deviation(1.0, 1.0)
+    return NumberResponse(loss, data, moments, share, 0.0, noise, NEVER_LOUD)
 
 
 def _chosen(

@@ -20,6 +20,7 @@ from sparsedp.solvers.pursuit.calibrate import (
 )
 from sparsedp.solvers.pursuit.moments import Moments
 from sparsedp.solvers.pursuit.records import ClassCounts, LabelLoss, targets_of
+from sparsedp.solvers.pursuit.targets.loudness import Loudness
 from sparsedp.solvers.pursuit.targets.response import FEWEST, LEAST_CURVATURE, between
 
 ONE_HOT = Sensitivity(add_remove=1.0, replace_one=math.sqrt(2))
@@ -35,6 +36,9 @@ the longest, so they are clipped most."""
 CLASS_DOUBT = 0.5
 """Variance of what margins of several classes are off by."""
 
+MARGIN_VARIANCE = 6.0
+"""Of margins of a good model."""
+
 LONGEST_SHIFT = 2.0
 """Of margins, toward the base rates."""
 
@@ -45,8 +49,11 @@ class TwoClassResponse:
     scale = 1.0
     centered, calibrated, bends_early = False, True, True
     unused, back = 0.0, (1.0, 0.0)
+    margin_variance = MARGIN_VARIANCE
 
-    def __init__(self, loss: Loss, data: Dataset, moments: Moments, share: float) -> None:
+    def __init__(
+        self, loss: Loss, data: Dataset, moments: Moments, share: float, noise: Loudness
+    ) -> None:
         self.loss, self.record_loss, self._moments = loss, LabelLoss(loss), moments
         n = moments.curator.public.total_weight
         self.targets: Derived = data.derive(targets_of)  # private
@@ -59,12 +66,14 @@ class TwoClassResponse:
             ones = moments.release(counts[1:], one, share)[0]  # released
             counts = np.array([n - ones, ones])
         self.n_records = max(float(counts.sum()), 2 * FEWEST)
-        noise = moments.deviation(one, share) / self.n_records
-        self._rate = likely_share(counts[1] / self.n_records, noise)
+        blur = moments.deviation(one, share) / self.n_records
+        self._rate = likely_share(counts[1] / self.n_records, blur)
         self._intercept = data.intercept
         self.intercept = np.array([logit(self._rate) if data.intercept else 0.0])
         self.curvature = self._mean_curvature = self._rate * (1 - self._rate)
         self.bend_curvature = self.curvature
+        self.spread = math.sqrt(self.curvature)
+        self.loud = noise.of_labels(self.n_records, self.curvature)
 
     def selection_norm(
         self, chosen: Derived, weights: np.ndarray, constant: np.ndarray, share: float
@@ -103,6 +112,7 @@ class ManyClassResponse:
     scale = 1.0
     centered, calibrated, bends_early = False, True, True
     unused, back = 0.0, (1.0, 0.0)
+    margin_variance, loud = MARGIN_VARIANCE, False
 
     def __init__(
         self, loss: Loss, data: Dataset, moments: Moments, share: float, n_classes: int
@@ -121,6 +131,7 @@ class ManyClassResponse:
         self.intercept = np.log(p) - np.log(p).mean() if data.intercept else np.zeros(n_classes)
         self._mean_curvatures = p * (1 - p)
         self.curvature = self.bend_curvature = float(np.sum(p * (1 - p)) / (n_classes - 1))
+        self.spread = math.sqrt(float(np.sum(p * (1 - p))))
 
     def selection_norm(
         self, chosen: Derived, weights: np.ndarray, constant: np.ndarray, share: float

@@ -9,16 +9,19 @@ import numpy as np
 
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.records import Derived
-from sparsedp.losses import Lipschitz, Loss
+from sparsedp.losses import Huber, Lipschitz, Loss, Squared
 from sparsedp.privacy import Sensitivity
 from sparsedp.solvers.pursuit.calibrate import Looker, Moved, Spread
+from sparsedp.solvers.pursuit.columns.levels import ONE_LEVEL, of_residuals, usual
 from sparsedp.solvers.pursuit.moments import Moments
 from sparsedp.solvers.pursuit.records import (
     ClippedSums,
+    ConstantLevels,
     ConstantSquares,
     NumberLoss,
     total_target,
 )
+from sparsedp.solvers.pursuit.targets.loudness import Loudness
 from sparsedp.solvers.pursuit.targets.response import FEWEST, LEAST_CURVATURE, between
 from sparsedp.solvers.pursuit.targets.span import TargetRange, narrowed
 from sparsedp.solvers.total import ONE_RECORD
@@ -45,6 +48,7 @@ class NumberResponse:
         share: float,
         range_share: float,
         selection_noise: float,
+        noise: Loudness,
     ) -> None:
         self._moments, self.calibrated = moments, False
         self.bends_early = False
@@ -78,14 +82,31 @@ class NumberResponse:
         self.curvature = max(curvature, LEAST_CURVATURE)
         self.bend_curvature = BEND_SIGNAL
         share -= (n_sums - 2) * share / n_sums
-        sensitivity = Sensitivity(add_remove=self._largest**2, replace_one=self._largest**2)
-        squares = targets.total(ConstantSquares(loss, constant, self._largest))  # private
-        noisy = moments.release(squares, sensitivity, share)[0]  # released
-        variance = max(noisy + moments.deviation(sensitivity, share), 0.0) / n
+        self.loud = noise.of_numbers(n)
+        self.spread = (self._usual if self.loud else self._root_mean_square)(constant, share)
+        # Margins of counts are logarithms.
+        linear = isinstance(loss, Squared | Huber)
+        self.margin_variance = (self.spread / self.curvature) ** 2 if linear else 1.0
         self._multiple = between(0.7, 0.7 * math.sqrt(0.05 * n / max(selection_noise, 1e-300)), 2.5)
-        self._selection_clip = between(1e-3, self._multiple * math.sqrt(variance), self._largest)
+        self._selection_clip = between(1e-3, self._multiple * self.spread, self._largest)
         self._offset = 0.0
         self.scale = self._largest
+
+    def _root_mean_square(self, constant: float, share: float) -> float:
+        """Of residuals of a constant; a bit more rather than less."""
+        sensitivity = Sensitivity(add_remove=self._largest**2, replace_one=self._largest**2)
+        sums = ConstantSquares(self.loss, constant, self._largest)
+        squares = self.targets.total(sums)  # private
+        noisy = self._moments.release(squares, sensitivity, share)[0]  # released
+        noisy += self._moments.deviation(sensitivity, share)
+        return math.sqrt(max(noisy, 0.0) / self.n_records)
+
+    def _usual(self, constant: float, share: float) -> float:
+        """What most residuals of a constant are within: noise would hide their squares."""
+        sums = ConstantLevels(self.loss, constant, self._largest)
+        levels = self.targets.total(sums)  # private
+        noisy = self._moments.release(levels, ONE_LEVEL, share)  # released
+        return usual(noisy, self.n_records, self._largest, of_residuals)
 
     def hopeless(self, noise: float) -> bool:
         """Whether a mean is all that the budget can pay for.

@@ -28,6 +28,12 @@ class Response(Protocol):
     """Best constant margins, of shape (n_outputs,)."""
     curvature: float
     """Typical curvature of the loss at the best constant."""
+    spread: float
+    """Usual size of a residual at the best constant."""
+    margin_variance: float
+    """Of the margins of a good model, as far as anybody expects it."""
+    loud: bool
+    """Whether noise is so loud, for so many features, that a descent is the way."""
     bend_curvature: float
     """The same for the number of columns that noise leaves room for."""
     bends_early: bool

@@ -1,0 +1,120 @@
+"""Where the margins of a fit lie, as far as releases tell, and looks at them for calibration."""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sparsedp.data.records import Derived
+from sparsedp.solvers.pursuit.calibrate import SQUARE_WEIGHT, Moved, Spread
+from sparsedp.solvers.pursuit.columns.levels import ONE_LEVEL, center_and_spread
+from sparsedp.solvers.pursuit.inference.coordinates import Coordinates
+from sparsedp.solvers.pursuit.moments import Moments
+from sparsedp.solvers.pursuit.records import LabelLoss, LookSums, MarginCells
+from sparsedp.solvers.pursuit.step import ActiveSet
+from sparsedp.solvers.pursuit.targets.response import Response, between
+
+LEAST_SPREAD, LARGEST_SPREAD = 0.05, 20.0
+"""Margins are not believed to be closer together, or farther apart."""
+
+FARTHEST_SEEN = 6.0
+"""Margins that are so many times farther from the center than weights let expect are not told
+apart."""
+
+UNSURE = 1.0
+"""Part by which margins of a descent may be too far apart or too close."""
+
+
+@dataclass(frozen=True, eq=False)
+class Margins:
+    """Margins of weights, about a center.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (size, n_outputs)
+        Released.
+    noise : ndarray of shape (size,)
+        In them: standard deviation of every whitened coordinate.
+    at : Coordinates
+        What was released about the columns.
+    records : Derived
+        In whitened coordinates. Private.
+    response : Response
+    first : int
+        1 with a constant column, else 0.
+    off_center : float
+        By which means of the columns lead past the center.
+    """
+
+    weights: np.ndarray
+    noise: np.ndarray
+    at: Coordinates
+    records: Derived
+    response: Response
+    first: int
+    off_center: float = 0.0
+
+    @classmethod
+    def of(cls, active: ActiveSet, weights: np.ndarray, noise: np.ndarray) -> "Margins":
+        """Of the columns of an active set."""
+        at, records, response = active.coordinates, active.whitened, active.response
+        return cls(weights, noise, at, records, response, active.first)
+
+    @property
+    def center(self) -> np.ndarray:
+        """Mean margins, as far as means of the columns tell them."""
+        if not self.first:
+            return np.zeros(self.weights.shape[1])
+        # Noise must not lead out of the box.
+        return np.clip(self.at.gram[0], -1, 1) @ self.weights + self.off_center
+
+    @property
+    def spread(self) -> Spread:
+        """How far margins are from the center, as far as weights tell."""
+        centered = self.weights.copy()
+        centered[: self.first] -= self.center
+        squares = np.square(self.at.unwhitening @ centered).sum(axis=1) @ self.at.likely
+        whole = between(LEAST_SPREAD, math.sqrt(float(squares)), LARGEST_SPREAD)
+        by_noise = float(np.square(self.noise) @ np.minimum(self.at.likely, 1))
+        return Spread(whole, math.sqrt(by_noise * self.weights.shape[1]))
+
+    def seen(self, moments: Moments, left: float, share: float) -> tuple["Margins", Spread]:
+        """Look where the center is, and how far most margins are from it; one output.
+
+        Parameters
+        ----------
+        moments : Moments
+        left : float
+            What steps have left of margins.
+        share : float
+            Of the Gaussian budget.
+        """
+        expected = self.spread
+        most = FARTHEST_SEEN * expected.whole
+        sums = MarginCells(self.at.unwhitening @ self.weights, self.center, most)
+        exact = self.records.total(sums)  # private
+        noisy = moments.release(exact, ONE_LEVEL, share)  # released
+        center, seen = center_and_spread(noisy, self.response.n_records, most)
+        whole = between(LEAST_SPREAD, seen, LARGEST_SPREAD)
+        # The part of noise in margins is that in weights.
+        spread = Spread(whole, whole * expected.by_noise / expected.whole, left, UNSURE)
+        return replace(self, off_center=center), spread
+
+    def look(self, moved: Moved, reach: float) -> np.ndarray:
+        """Sums that tell whether moved margins are calibrated; private. See `LookSums`."""
+        loss = self.response.record_loss
+        assert isinstance(loss, LabelLoss)
+        moving = self.center, moved.shift, moved.factor, reach
+        return self.records.total(
+            LookSums(loss, self.at.unwhitening @ self.weights, *moving, SQUARE_WEIGHT)
+        )
+
+    def calibrated(self, spread: Spread, share: float) -> np.ndarray:
+        """Weights of margins that are moved so that predictions are honest."""
+        return self.moved(self.response.calibration(self.look, spread, share))
+
+    def moved(self, moved: Moved) -> np.ndarray:
+        """The weights of moved margins."""
+        found = moved.factor * self.weights
+        found[: self.first] += moved.shift + (1 - moved.factor) * self.center
+        return found

@@ -1,0 +1,47 @@
+"""Where noise is so loud that a descent of all features is the way: by n^ and public facts."""
+
+from dataclasses import dataclass
+
+from sparsedp.solvers.pursuit.columns.isotropic import quietness
+
+LOUD_NUMBERS = 150.0
+"""Below this quietness numbers are fitted by a descent: above it a Gram matrix and bends pay."""
+
+LOUD_LABELS = 4.5
+"""Below this quietness times curvature two classes are."""
+
+FEWEST_FOR_LABELS = 25.0
+"""With fewer records, over the noise of a sum, means are not to be seen either; the ball's way is
+then the better one."""
+
+
+@dataclass(frozen=True)
+class Loudness:
+    """What noise does to a sum over all features.
+
+    Parameters
+    ----------
+    noise : float
+        Of a sum that had the whole budget, where a record adds at most 1. Public.
+    n_features : int
+    able : bool
+        Whether all features are fitted at once, with an intercept.
+    """
+
+    noise: float
+    n_features: int
+    able: bool
+
+    def of_numbers(self, n_records: float) -> bool:
+        """Whether it drowns numbers."""
+        return self.able and quietness(n_records, self.noise, self.n_features) < LOUD_NUMBERS
+
+    def of_labels(self, n_records: float, curvature: float) -> bool:
+        """Whether it drowns two classes, though not the means of features."""
+        quiet = quietness(n_records, self.noise, self.n_features)
+        seen = n_records >= FEWEST_FOR_LABELS * self.noise
+        return self.able and seen and curvature * quiet < LOUD_LABELS
+
+
+NEVER_LOUD = Loudness(0.0, 1, able=False)
+"""Where there is no other way than the usual one."""

@@ -1,0 +1,60 @@
+"""Faults in the descent under loud noise: what it costs, what gets around the door, what it finds."""
+
+from tests.mutants.mutant import Mutant
+
+DESCENT = "src/sparsedp/solvers/pursuit/descent.py"
+LEVELS = "src/sparsedp/solvers/pursuit/columns/levels.py"
+MEANS = "src/sparsedp/solvers/pursuit/columns/means.py"
+MARGINS = "src/sparsedp/solvers/pursuit/margins.py"
+NUMBERS = "src/sparsedp/solvers/pursuit/targets/numbers.py"
+LOUDNESS = "src/sparsedp/solvers/pursuit/targets/loudness.py"
+GRAM = "src/sparsedp/solvers/pursuit/columns/gram.py"
+RECORDS = "src/sparsedp/solvers/pursuit/records.py"
+PURSUIT = "src/sparsedp/solvers/pursuit/pursuit.py"
+TESTS = ("tests/additive/test_descent.py",)
+
+MUTANTS = [
+    # What one record moves.
+    Mutant(LEVELS, "replace_one=math.sqrt(2)", "replace_one=1.0", TESTS),
+    Mutant(LEVELS, "add_remove=1.0", "add_remove=0.5", TESTS),
+    Mutant(LEVELS, "counts(levels, N_LEVELS, weights)", "counts(levels, N_LEVELS, None)", TESTS),
+    Mutant(
+        LEVELS,
+        "N_CELLS - 1), N_CELLS, weights)",
+        "N_CELLS - 1), N_CELLS, None)",
+        TESTS,
+    ),
+    Mutant(MEANS, "float(np.linalg.norm(new))", "float(np.linalg.norm(new)) / 2", TESTS),
+    Mutant(
+        DESCENT,
+        "moments.release(exact, clip, share",
+        "moments.release(exact, clip / 2, share",
+        TESTS,
+    ),
+    Mutant(
+        DESCENT,
+        "StepSums(response.record_loss, weights, clip)",
+        "StepSums(response.record_loss, weights, 2 * clip)",
+        TESTS,
+    ),
+    # Exact sums that get around the door.
+    Mutant(DESCENT, "step = gradient / (n * curvature)", "step = exact / (n * curvature)", TESTS),
+    Mutant(
+        MEANS,
+        "means = moments.release(sums,",
+        "means = sums / n + 0 * moments.release(sums,",
+        TESTS,
+    ),
+    Mutant(MEANS, "usual(noisy,", "usual(found,", TESTS),
+    Mutant(NUMBERS, "usual(noisy,", "usual(levels,", TESTS),
+    Mutant(MARGINS, "center_and_spread(noisy,", "center_and_spread(exact,", TESTS),
+    # Shares.
+    Mutant(DESCENT, "(1 - MEANS - len(self.legs) * DISTANCES)", "(1 - MEANS - DISTANCES)", TESTS),
+    Mutant(DESCENT, "share / n_steps)  # released", "1.1 * share / n_steps)  # released", TESTS),
+    Mutant(PURSUIT, "shares.calibration - look)", "shares.calibration)", TESTS),
+    # Counts of levels.
+    Mutant(LEVELS, "np.where(values > 0, np.clip(", "np.where(values >= 0, np.clip(", TESTS),
+    Mutant(GRAM, "root / self.lengths", "root * self.lengths", TESTS),
+    # What is found.
+    Mutant(DESCENT, "active.reweigh(means,", "(means,", TESTS),
+]

@@ -20,17 +20,12 @@ from benchmarks.rivals.methods import Request, ours
 from benchmarks.rivals.sets import split, table
 from sklearn.metrics import log_loss, r2_score, roc_auc_score
 
-from sparsedp.solvers.pursuit import bounds, gradient, prune, pursuit
+from sparsedp.solvers.pursuit import bounds, descent, gradient, prune, pursuit
 from sparsedp.solvers.pursuit.columns import ball, shapes
-from sparsedp.solvers.pursuit.targets import labels, span
+from sparsedp.solvers.pursuit.targets import labels, loudness, span
 
 SETS = "kddcup99,synthetic,california_high,madelon"
 """By their scores no constant was chosen."""
-
-
-def nothing(noise, doubt):
-    """No noisy shift is believed."""
-    return 0 * noise
 
 
 def as_seen(seen, noise):
@@ -57,8 +52,6 @@ VARIANTS = {
     ),
     "Gram matrix of the whole box": (lambda d: {}, [(ball, "LOUDEST", 0.0)]),
     "nothing left out": (lambda d: {}, [(prune, "EVIDENCE", -1.0)]),
-    "no shift to base rates": (lambda d: {}, [(labels, "believed", nothing)]),
-    "one look at the mean prediction": (lambda d: {}, [(labels, "N_LOOKS", 1)]),
     "base rates as counted": (lambda d: {}, [(labels, "likely_share", as_seen)]),
     "declared range of the target": (lambda d: {}, [(span, "LOUDEST", 0.0)]),
     "bends late": (lambda d: {}, [(shapes, "EARLY", 1.0), (shapes, "FEWEST_CELLS", 32)]),
@@ -66,18 +59,28 @@ VARIANTS = {
     "8 steps with 64 features": (lambda d: {}, [(pursuit, "MANY_COLUMNS", 10**6)]),
     "a Gram matrix in any case": (lambda d: {}, [(pursuit, "LOUD", np.inf)]),
     "bounds that clip 5 %": (lambda d: {}, [(bounds, "TAIL", 0.05)]),
+    "no descent": (
+        lambda d: {},
+        [(loudness, "LOUD_NUMBERS", 0.0), (loudness, "LOUD_LABELS", 0.0)],
+    ),
+    "descent in one part": (
+        lambda d: {},
+        [(descent, "LEGS", {kind: ((1.0, 80),) for kind in (False, True)})],
+    ),
+    "descent without momentum": (lambda d: {}, [(descent, "MOMENTUM", 0.0)]),
+    "descent without a pull": (lambda d: {}, [(descent, "RIDGE", 0.0)]),
 }
 
 
 def scores(part, epsilon, run, cache, settings, patches):
-    """AUC or R2, and log loss over that of the base rate (nothing for numbers)."""
+    """AUC or R2 (at least -1), and log loss over that of the base rate (nothing for numbers)."""
     with ExitStack() as stack, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for module, name, value in patches:
             stack.enter_context(patch.object(module, name, value))
         found = ours(part, Request(epsilon, run, cache, settings))
     if part.table.target_bounds is not None:
-        return r2_score(part.y_test, found.value), np.nan
+        return max(r2_score(part.y_test, found.value), -1.0), np.nan
     p = np.clip(found.value, 1e-6, 1 - 1e-6)
     null = log_loss(part.y_test, np.full(len(p), part.y.mean()))
     return roc_auc_score(part.y_test, found.score), log_loss(part.y_test, p) / null
@@ -99,6 +102,7 @@ def main():
     names, epsilons = options.sets.split(","), [float(e) for e in options.epsilons.split(",")]
     print("| set | epsilon | whole |" + "".join(f" {name} |" for name in variants))
     print("|---|--:|--:|" + "--:|" * len(variants))
+    means = {epsilon: [] for epsilon in epsilons}
     for name in names:
         made = table(name, cache, options.data)
         for epsilon in epsilons:
@@ -110,11 +114,24 @@ def main():
                 for variant, (settings, patches) in variants.items():
                     found[variant].append(scores(part, epsilon, run, cache, settings(d), patches))
             whole = np.array(found["whole"])
-            cells = [f"{whole[:, 0].mean():.3f} / {whole[:, 1].mean():.2f}"]
-            for variant in variants:
-                less = np.array(found[variant]) - whole
-                cells.append(f"{less[:, 0].mean():+.3f} / {less[:, 1].mean():+.2f}")
-            print(f"| {name} | {epsilon:g} | " + " | ".join(cells) + " |", flush=True)
+            less = [np.array(found[variant]) - whole for variant in variants]
+            line = np.array([whole.mean(axis=0), *(each.mean(axis=0) for each in less)])
+            means[epsilon].append(line)
+            print(written(name, epsilon, line), flush=True)
+    if len(names) > 1:
+        for epsilon, lines in means.items():
+            print(written("mean", epsilon, np.mean(lines, axis=0)))
+
+
+def written(name, epsilon, line):
+    """A line of the table: the whole, and differences."""
+    (score, loss), *rest = line
+    cells = [f"{score:.3f} / {loss:.3f}", *(f"{a:+.3f} / {b:+.3f}" for a, b in rest)]
+    return (
+        f"| {name} | {epsilon:g} | "
+        + " | ".join(cells).replace(" / nan", "").replace(" / +nan", "")
+        + " |"
+    )
 
 
 if __name__ == "__main__":

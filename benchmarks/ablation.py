@@ -63,10 +63,7 @@ VARIANTS = {
         lambda d: {},
         [(loudness, "LOUD_NUMBERS", 0.0), (loudness, "LOUD_LABELS", 0.0)],
     ),
-    "descent in one part": (
-        lambda d: {},
-        [(descent, "LEGS", {kind: ((1.0, 80),) for kind in (False, True)})],
-    ),
+    "descent in one part": (lambda d: {}, [(descent, "NUMBER_LEGS", ((1.0, 80),))]),
     "descent without momentum": (lambda d: {}, [(descent, "MOMENTUM", 0.0)]),
     "descent without a pull": (lambda d: {}, [(descent, "RIDGE", 0.0)]),
 }

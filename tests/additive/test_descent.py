@@ -19,7 +19,7 @@ from sparsedp.solvers import Pursuit
 from sparsedp.solvers.pursuit.columns import levels
 from sparsedp.solvers.pursuit.columns.gram import Alike
 from sparsedp.solvers.pursuit.columns.means import Distances
-from sparsedp.solvers.pursuit.descent import LEGS
+from sparsedp.solvers.pursuit.descent import CLASS_LEGS, NUMBER_LEGS
 from sparsedp.solvers.pursuit.records import (
     ConstantLevels,
     MarginCells,
@@ -192,7 +192,7 @@ def solved(data: Dataset, loss: str, public: PublicFacts):
         Pursuit(), data, LOSSES[loss], public, epsilon=epsilon, delta=1e-4, seed=3
     )
     gradients = [q for q in queries if np.shape(q.answer) == (D + 1, 1)]
-    wanted = sum(n_steps for _, n_steps in LEGS[loss != "logistic"])
+    wanted = sum(n for _, n in (CLASS_LEGS if loss == "logistic" else NUMBER_LEGS))
     assert len(gradients) == wanted  # or nothing is shown here
     return solution, queries
 

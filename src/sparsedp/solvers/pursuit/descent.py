@@ -37,8 +37,8 @@ BELIEVED = 0.6
 """Power of what steps leave of margins, if these lie in no direction more than in others: in truth
 they lie in wide ones rather, of which more is left."""
 
-LEGS = {False: ((1.0, 60),), True: ((0.35, 40), (0.65, 40))}
-"""Parts of the way, for classes and for numbers: shares of the steps' budget, and their number."""
+CLASS_LEGS, NUMBER_LEGS = ((1.0, 60),), ((0.35, 40), (0.65, 40))
+"""Parts of the way: shares of the steps' budget, and their number."""
 
 RIDGE = 6.0
 """Pull to zero, over noise in a margin and the squared margins that are to be expected."""
@@ -103,7 +103,7 @@ class Descent:
     @property
     def legs(self) -> tuple[tuple[float, int], ...]:
         """Parts of the way: shares of the steps' budget, and their number."""
-        return LEGS[not self.response.calibrated]
+        return CLASS_LEGS if self.response.calibrated else NUMBER_LEGS
 
     def means(self) -> Means:
         """What pays for means and distances."""

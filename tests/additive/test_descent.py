@@ -90,6 +90,7 @@ def test_levels_are_halves_and_the_last_holds_what_is_smaller():
     n = levels.N_LEVELS
     values = np.array([1e300, 3.0, 2.0, 1.5, 1.0, 0.99, 2.0**-20, 1e-320, 0.0])
     found = levels.level_counts(values, 2.0, None)
+    assert levels.level_counts(np.array([np.nan, np.inf]), 2.0, None).sum() == 2
     expected = np.zeros(n)
     expected[:2] = 5, 1
     expected[n - 1] = 3
@@ -97,10 +98,11 @@ def test_levels_are_halves_and_the_last_holds_what_is_smaller():
 
 
 def test_cells_have_no_end():
-    values = np.array([-1e300, -1.0, -0.01, 0.0, 0.01, 1.0, 1e300])
+    values = np.array([-1e300, -1.0, -0.01, 0.0, 0.01, 1.0, 1e300, np.inf, -np.inf, np.nan])
     found = levels.cell_counts(values, 1.0, None)
     middle = levels.N_CELLS // 2
-    assert found[0] == found[-1] == 2
+    assert found[0] == 4
+    assert found[-1] == 3
     assert found[middle - 1] == 1
     assert found[middle] == 2
     assert found.sum() == len(values)
@@ -238,6 +240,21 @@ def test_answers_alone_lead_the_way(loss, n):
         assert whole(again) == whole(solution)
         for one, two in zip(queries, asked, strict=True):
             assert (one.kind, one.declared, one.settings) == (two.kind, two.declared, two.settings)
+
+
+@pytest.mark.parametrize("loss", LOUD)
+def test_answers_beyond_all_numbers_lead_the_same_way_on_any_records(loss):
+    public = facts(loss, "add_remove", 0)
+    _, queries = solved(dataset(crowd(loss, "unit", 900, 1), "dense"), loss, public)
+    turned = 1e307 * np.tile([1.0, -1.0], D)[: D + 1, None]
+    answers = [turned if np.shape(q.answer) == (D + 1, 1) else q.answer for q in queries]
+    ends = []
+    for n in (0, 1, 50):
+        curator = ScriptedCurator(public, Scripted(list(answers)))
+        data = dataset(crowd(loss, "unit", n, 5), "dense")
+        with np.errstate(all="ignore"):
+            ends.append(whole(Pursuit().solve(data, LOSSES[loss], curator)))
+    assert ends[0] == ends[1] == ends[2]
 
 
 @pytest.mark.parametrize("loss", LOUD)

@@ -20,8 +20,8 @@ MUTANTS = [
     Mutant(LEVELS, "counts(levels, N_LEVELS, weights)", "counts(levels, N_LEVELS, None)", TESTS),
     Mutant(
         LEVELS,
-        "N_CELLS - 1), N_CELLS, weights)",
-        "N_CELLS - 1), N_CELLS, None)",
+        "places, 0), N_CELLS, weights)",
+        "places, 0), N_CELLS, None)",
         TESTS,
     ),
     Mutant(MEANS, "float(np.linalg.norm(new))", "float(np.linalg.norm(new)) / 2", TESTS),
@@ -55,6 +55,7 @@ MUTANTS = [
     # Counts of levels.
     Mutant(LEVELS, "np.where(values > 0, np.clip(", "np.where(values >= 0, np.clip(", TESTS),
     Mutant(GRAM, "root / self.lengths", "root * self.lengths", TESTS),
+    Mutant(LEVELS, "np.where(places >= 0, places, 0)", "places", TESTS),
     # What is found.
     Mutant(DESCENT, "active.reweigh(means,", "(means,", TESTS),
 ]

@@ -51,8 +51,9 @@ def level_counts(values: np.ndarray, most: float, weights: np.ndarray | None) ->
 
 def cell_counts(values: np.ndarray, most: float, weights: np.ndarray | None) -> np.ndarray:
     """Count values in cells between ``-most`` and ``most``; the outer ones have no end. Private."""
-    places = np.floor((values / most + 1) * (N_CELLS / 2))
-    return counts(np.clip(places, 0, N_CELLS - 1), N_CELLS, weights)
+    places = np.clip(np.floor((values / most + 1) * (N_CELLS / 2)), 0, N_CELLS - 1)
+    # What is not a number is in a cell too.
+    return counts(np.where(places >= 0, places, 0), N_CELLS, weights)
 
 
 def center_and_spread(noisy: np.ndarray, n_records: float, most: float) -> tuple[float, float]:

@@ -1,5 +1,6 @@
 """Where noise is so loud that a descent of all features is the way: by n^ and public facts."""
 
+import math
 from dataclasses import dataclass
 
 from sparsedp.solvers.pursuit.columns.isotropic import quietness
@@ -10,9 +11,9 @@ LOUD_NUMBERS = 150.0
 LOUD_LABELS = 4.5
 """Below this quietness times curvature two classes are."""
 
-FEWEST_FOR_LABELS = 25.0
-"""With fewer records, over the noise of a sum, means are not to be seen either; the ball's way is
-then the better one."""
+FEWEST_SEEN = 28.0
+"""With fewer records, over the noise of a sum, neither means nor distances are to be seen; the way
+that is taken where noise is low is then the better one."""
 
 
 @dataclass(frozen=True)
@@ -34,13 +35,17 @@ class Loudness:
 
     def of_numbers(self, n_records: float) -> bool:
         """Whether it drowns numbers."""
-        return self.able and quietness(n_records, self.noise, self.n_features) < LOUD_NUMBERS
+        return self._quiet(n_records) < LOUD_NUMBERS
 
     def of_labels(self, n_records: float, curvature: float) -> bool:
-        """Whether it drowns two classes, though not the means of features."""
-        quiet = quietness(n_records, self.noise, self.n_features)
-        seen = n_records >= FEWEST_FOR_LABELS * self.noise
-        return self.able and seen and curvature * quiet < LOUD_LABELS
+        """Whether it drowns two classes."""
+        return curvature * self._quiet(n_records) < LOUD_LABELS
+
+    def _quiet(self, n_records: float) -> float:
+        """Quietness, or beyond all numbers where there is no descent in any case."""
+        if not self.able or n_records < FEWEST_SEEN * self.noise:
+            return math.inf
+        return quietness(n_records, self.noise, self.n_features)
 
 
 NEVER_LOUD = Loudness(0.0, 1, able=False)

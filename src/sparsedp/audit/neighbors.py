@@ -144,6 +144,21 @@ def bent_pair(loss: Loss, neighbors: Neighbors, n_features: int, n_records: int)
     return Pair("bent", tables[0], tables[1], neighbors, "additive")
 
 
+def loud_pair(loss: Loss, neighbors: Neighbors, n_features: int, n_records: int) -> Pair:
+    """Records all over the box, so few that a descent is the way, and one at a corner.
+
+    Targets follow the first feature, and those of the record at the corner do not.
+    """
+    up, down = (1.0, -1.0) if loss.n_classes is None else (1, 0)
+    base: list[Record] = []
+    for i, x in enumerate(np.linspace(-1, 1, n_records).tolist()):
+        others = [0.5 * x if (i + j) % 2 else -0.5 * x for j in range(1, n_features)]
+        base.append(([x, *others], up if x > 0 else down))
+    before: list[Record] = [] if neighbors == "add_remove" else [([-1.0] * n_features, down)]
+    tables = [dataset([*base, *more], loss) for more in (before, [([1.0] * n_features, down)])]
+    return Pair("loud", tables[0], tables[1], neighbors)
+
+
 def linear_pair(neighbors: Neighbors) -> Pair:
     """Two tied features and a residual that tiny weights do not change: a linear loss.
 

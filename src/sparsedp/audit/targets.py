@@ -11,6 +11,7 @@ from sparsedp.audit.neighbors import (
     canceling_pair,
     flipped_label_pair,
     linear_pair,
+    loud_pair,
     turned_row_pair,
     worst_pairs,
 )
@@ -29,6 +30,7 @@ from sparsedp.solvers import (
     MultinomialLasso,
     NoisyGD,
     ObjectivePerturbation,
+    Pursuit,
     RNMScreen,
     ScreenedFrankWolfe,
     Solver,
@@ -46,6 +48,9 @@ LOSSES: dict[str, Loss] = {
 
 STEPS = 15
 """Solvers take at most so many steps here: fits are cheap then, the guarantee is the same."""
+
+N_LOUD = 8
+"""Features that a descent has."""
 
 N_BENT = 2000
 """Records where features are to bend: with fewer noise would hide their shapes."""
@@ -154,6 +159,17 @@ def bent(epsilon: float = 2.0, delta: float = 0.01) -> Iterator[Target]:
         for target in registered(epsilon, delta, names=["pursuit"], losses=[loss]):
             make = partial(bent_pair, target.loss, target.neighbors, n_features, N_BENT)
             yield replace(target, name="pursuit, shapes", pair=make)
+
+
+def loud(epsilon: float = 2.0, delta: float = 0.01) -> Iterator[Target]:
+    """All features at once under loud noise, where Pursuit takes a descent."""
+    solver = Pursuit(n_nonzero=N_LOUD)
+    for loss, n_records in (("logistic", 50), ("squared", 90)):
+        for relation in NEIGHBORS:
+            target = Target("pursuit, loud", solver, LOSSES[loss], epsilon, delta, relation)
+            # A replaced record moves sums twice as far.
+            n_here = n_records if relation == "add_remove" else 2 * n_records
+            yield replace(target, pair=partial(loud_pair, target.loss, relation, N_LOUD, n_here))
 
 
 def inferring(epsilon: float = 2.0, delta: float = 0.01) -> Iterator[Target]:

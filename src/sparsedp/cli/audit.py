@@ -162,9 +162,9 @@ def _everything(
     """Every solver, what papers claim, every way into ``fit``, and what once broke it."""
     from sparsedp.audit.constructions import constructions
     from sparsedp.audit.entrance import entrances
-    from sparsedp.audit.targets import bent, inferring, persons, proven, published, sharp
+    from sparsedp.audit.targets import bent, inferring, loud, persons, proven, published, sharp
 
-    sound = (*sharp(), *persons(), *bent(), *inferring())
+    sound = (*sharp(), *persons(), *bent(), *loud(), *inferring())
     others = (*sound, *proven(), *published(), *entrances(), *constructions())
     return [
         *_registered(None, epsilon, delta, loss, neighbors),

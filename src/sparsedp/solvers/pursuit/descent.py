@@ -40,8 +40,10 @@ they lie in wide ones rather, of which more is left."""
 CLASS_LEGS, NUMBER_LEGS = ((1.0, 60),), ((0.35, 40), (0.65, 40))
 """Parts of the way: shares of the steps' budget, and their number."""
 
-RIDGE = 6.0
-"""Pull to zero, over noise in a margin and the squared margins that are to be expected."""
+RIDGE, LEAST_QUIET = 6.0, 14.0
+"""Pull to zero, over noise in a margin and the squared margins that are to be expected. Below this
+quietness it grows with noise and no longer with its square: effects of many features lie in a few
+wide directions rather than in all."""
 
 CLIP, CLIP_FROM, LARGEST_CLIP = 0.6, 20.0, 4.0
 """Where to clip records, over the usual size of what they add, up to a quietness; above it by its
@@ -163,4 +165,5 @@ class Descent:
         few = float(np.mean(squares)) ** 2 / float(np.mean(squares**2))
         margins = (response.spread / response.curvature) ** 2 / response.margin_variance
         length = float(np.sum(active.coordinates.likely[active.first :]))
-        return RIDGE * few * margins * length / (part * self.quiet**2)
+        quiet = self.quiet * max(self.quiet, LEAST_QUIET)
+        return RIDGE * few * margins * length / (part * quiet)

@@ -93,8 +93,8 @@ class Pursuit:
     far as noise drowns what sets them apart. So it counts where the budget is small, and is
     forgotten where it is large.
 
-    A bad idea with fewer than about 1000 records at epsilon = 0.1, or with hundreds of features
-    where records times epsilon is below a thousand: noise then decides most of the model.
+    A bad idea with fewer than about 2000 records at epsilon = 0.1, or with hundreds of features
+    where records times epsilon is below ten thousand: noise then decides most of the model.
 
     *Privacy.* Counts, histograms, Gram matrix, gradients and curvatures are sums over records with
     Gaussian noise; features are chosen by the exponential mechanism. All else is computed from

@@ -125,16 +125,27 @@ def test_usual_sizes_are_found():
 
 
 def test_center_and_spread_of_margins_are_found():
-    """Of 20,000 margins, seed 7; noise of 2 % of them in every count."""
+    """Of 20,000 margins, seed 7; noise of 1 % of them in every count."""
     random = np.random.default_rng(7)
-    n = 20_000
+    n, noise = 20_000, 200
     for center, spread in [(0.0, 1.0), (-2.0, 0.7), (1.0, 2.0)]:
         margins = center + spread * random.normal(size=n)
-        noisy = levels.cell_counts(margins, 6.0, None) + 0.02 * n * random.normal(
-            size=levels.N_CELLS
-        )
-        found = levels.center_and_spread(noisy, n, 6.0)
-        assert found == pytest.approx((center, spread), rel=0.2, abs=0.15)
+        noisy = levels.cell_counts(margins, 6.0, None) + noise * random.normal(size=levels.N_CELLS)
+        mean, doubt, deviation = levels.center_and_spread(noisy, n, noise, 1.0, 6.0)
+        assert (mean, deviation) == pytest.approx((center, spread), rel=0.2, abs=0.15)
+        assert abs(mean - center) < 5 * doubt < 1
+
+
+def test_what_noise_hides_is_what_was_expected():
+    """Noise of 30 times the records, seed 10."""
+    random = np.random.default_rng(10)
+    cells = levels.cell_counts(np.full(1000, 5.0), 6.0, None)
+    for _ in range(20):
+        noisy = cells + 3e4 * random.normal(size=levels.N_CELLS)
+        mean, doubt, deviation = levels.center_and_spread(noisy, 1000, 3e4, 1.0, 6.0)
+        assert abs(mean) < 0.1
+        assert doubt == pytest.approx(levels.CENTER_DOUBT, rel=0.1)
+        assert deviation == pytest.approx(1.0, rel=0.1)
 
 
 def test_noise_alone_ends_in_numbers():
@@ -143,8 +154,9 @@ def test_noise_alone_ends_in_numbers():
         noisy = 1e6 * random.normal(size=levels.N_LEVELS)
         assert 0 < levels.usual(noisy, 10.0, 3.0, levels.of_residuals) <= 3.0
         cells = 1e6 * random.normal(size=levels.N_CELLS)
-        center, spread = levels.center_and_spread(cells, 10.0, 3.0)
+        center, doubt, spread = levels.center_and_spread(cells, 10.0, 1.0, 0.5, 3.0)
         assert abs(center) <= 3
+        assert 0 <= doubt <= 3
         assert 0 < spread <= 3
 
 

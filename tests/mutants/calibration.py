@@ -2,48 +2,51 @@
 
 from tests.mutants.mutant import Mutant
 
-CALIBRATE = "src/sparsedp/solvers/pursuit/calibrate.py"
+CALIBRATE = "src/sparsedp/solvers/pursuit/calibration/looks.py"
 RECORDS = "src/sparsedp/solvers/pursuit/records.py"
 PLAN = "src/sparsedp/solvers/pursuit/plan.py"
-MARGINS = "src/sparsedp/solvers/pursuit/margins.py"
+MARGINS = "src/sparsedp/solvers/pursuit/calibration/margins.py"
 GRAM = "src/sparsedp/solvers/pursuit/columns/gram.py"
 BOUNDS = "src/sparsedp/solvers/pursuit/bounds.py"
 RELEASES = "tests/additive/test_releases.py"
 LOOKS = (f"{RELEASES}::test_no_record_moves_a_look_by_more_than_declared",)
 WRONG = (f"{RELEASES}::test_a_wrong_label_moves_the_sum_of_residuals_by_what_is_declared",)
 SAME = (f"{RELEASES}::test_with_the_same_answers_shapes_are_the_same_to_the_last_bit",)
+LAW = "src/sparsedp/solvers/pursuit/calibration/two_classes.py"
 CALIBRATION = ("tests/solvers/test_calibration.py",)
+TOLD = (*CALIBRATION, "tests/solvers/test_pursuit.py")
 SHAPES = ("tests/additive/test_shapes.py",)
 PURSUIT = ("tests/privacy/test_pursuit.py",)
 TIGHT = ("tests/solvers/test_bounds.py",)
 
 MUTANTS = [
     # What one record adds.
-    Mutant(CALIBRATE, "math.sqrt(2 + SQUARE_WEIGHT**2)", "math.sqrt(1 + SQUARE_WEIGHT**2)", LOOKS),
+    Mutant(LAW, "    n_told = 2\n", "    n_told = 3\n", LOOKS),
+    Mutant(CALIBRATE, "OF_TWO_CLASSES = math.sqrt(2)", "OF_TWO_CLASSES = 1.0", LOOKS),
     Mutant(CALIBRATE, "math.sqrt(2 + 2 + SQUARE", "math.sqrt(2 + SQUARE", LOOKS),
     Mutant(RECORDS, "np.ones(len(away)), 1.0)[0]", "np.ones(len(away)), 1.5)[0]", LOOKS),
     Mutant(RECORDS, "weighed(table, block.columns.weights)", "weighed(table, None)", LOOKS),
     Mutant(CALIBRATE, "(OF_TWO_CLASSES, 1.0) if", "(OF_TWO_CLASSES, 0.5) if", WRONG),
     Mutant(CALIBRATE, "(OF_MORE_CLASSES, math.sqrt(2))", "(OF_MORE_CLASSES, 1.0)", WRONG),
     # Exact sums that get around the door.
-    Mutant(CALIBRATE, "toward(excess, self.moments", "toward(exact / n, self.moments", SAME),
-    Mutant(
-        CALIBRATE, "self._keep_rate(shift, before, factor)", "shift.value = exact[:k] / n", SAME
-    ),
+    Mutant(CALIBRATE, "see(noisy / n,", "see(exact / n,", SAME),
     # Shares.
     Mutant(PLAN, "self.more(-more), calibration=", "self, calibration=", CALIBRATION),
-    Mutant(
-        CALIBRATE,
-        "release(exact, short, self.share / 4)",
-        "release(exact, short, self.share / 5)",
-        PURSUIT,
-    ),
+    Mutant(CALIBRATE, "(1 - 2 * OF_RESIDUALS)", "(1 - OF_RESIDUALS)", PURSUIT),
     # What an offset is, and what is kept.
     Mutant(RECORDS, "            margins += offset[:, None]\n", "            pass\n", CALIBRATION),
     Mutant(
         RECORDS, "return replace(self.columns, offset=None)", "return self.columns", CALIBRATION
     ),
     Mutant(MARGINS, "(1 - moved.factor) * self.center", "0.0", CALIBRATION),
+    # What looks tell.
+    Mutant(LAW, "look.factor * offsets", "offsets", TOLD),
+    Mutant(LAW, "np.where(many, 1 - means, means), mass", "means, mass", TOLD),
+    Mutant(LAW, "self.looks.append(", "(", TOLD),
+    Mutant(LAW, "self._factor = self._best_factor(", "self._best_factor(", TOLD),
+    Mutant(LAW, "log_masses += np.log(np.cosh(places))", "pass", TOLD),
+    Mutant(LAW, " - tails", "", TOLD),
+    Mutant(LAW, " - fit,", ",", TOLD),
     # Coordinates.
     Mutant(GRAM, "whitening[0, 1:] = -self.center / roots", "whitening[0, 1:] = 0.0", SHAPES),
     # Bounds.

@@ -5,7 +5,7 @@ from tests.mutants.mutant import Mutant
 DESCENT = "src/sparsedp/solvers/pursuit/descent.py"
 LEVELS = "src/sparsedp/solvers/pursuit/columns/levels.py"
 MEANS = "src/sparsedp/solvers/pursuit/columns/means.py"
-MARGINS = "src/sparsedp/solvers/pursuit/margins.py"
+MARGINS = "src/sparsedp/solvers/pursuit/calibration/margins.py"
 NUMBERS = "src/sparsedp/solvers/pursuit/targets/numbers.py"
 LOUDNESS = "src/sparsedp/solvers/pursuit/targets/loudness.py"
 GRAM = "src/sparsedp/solvers/pursuit/columns/gram.py"
@@ -47,7 +47,7 @@ MUTANTS = [
     ),
     Mutant(MEANS, "usual(noisy,", "usual(found,", TESTS),
     Mutant(NUMBERS, "usual(noisy,", "usual(levels,", TESTS),
-    Mutant(MARGINS, "center_and_spread(noisy,", "center_and_spread(exact,", TESTS),
+    Mutant(MARGINS, "noisy, self.response.n_records", "exact, self.response.n_records", TESTS),
     # Shares.
     Mutant(DESCENT, "(1 - MEANS - len(self.legs) * DISTANCES)", "(1 - MEANS - DISTANCES)", TESTS),
     Mutant(DESCENT, "share / n_steps)  # released", "1.1 * share / n_steps)  # released", TESTS),

@@ -6,13 +6,20 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy.special import expit
+from scipy.stats import t as student
 
 from sparsedp import Bounds, SparseLogisticRegression
-from sparsedp.solvers.pursuit.calibrate import SQUARE_WEIGHT, Moved, Spread, level
-from sparsedp.solvers.pursuit.margins import Margins
+from sparsedp.solvers.pursuit.calibration.looks import SQUARE_WEIGHT, Center, Moved, Spread
+from sparsedp.solvers.pursuit.calibration.margins import Margins
+from sparsedp.solvers.pursuit.calibration.two_classes import (
+    RAREST,
+    TwoClassLaw,
+    level,
+    likely_share,
+    mean_prediction,
+)
 from sparsedp.solvers.pursuit.plan import BOX, ROWS, TOGETHER
 from sparsedp.solvers.pursuit.records import LabelLoss, LookSums, Whiten, no_features, targets_of
-from sparsedp.solvers.pursuit.targets.labels import RAREST, likely_share
 from tests.cases import LOSSES
 from tests.effects.test_offsets import LIMITS, dataset
 
@@ -70,11 +77,11 @@ def test_noise_alone_is_pulled_together():
 
 
 @pytest.mark.parametrize("rate", [0.002, 0.03, 0.5, 0.9])
-def test_normal_margins_about_their_level_have_the_rate(rate):
+def test_margins_that_are_moved_to_their_level_have_the_rate(rate):
     random = np.random.default_rng(5)
-    for spread in (0.1, 2.0, 6.0):
-        margins = level(rate, spread) + spread * random.normal(size=200_000)
-        assert expit(margins).mean() == pytest.approx(rate, rel=0.1)
+    margins = np.array([0.1, 2.0, 6.0])[:, None] * random.normal(size=2000)
+    moved = margins + level(rate, margins, np.full(2000, 1 / 2000))[:, None]
+    np.testing.assert_allclose(expit(moved).mean(axis=1), rate, rtol=1e-6)
 
 
 @pytest.mark.parametrize("noise", [1e-13, 1e-11, 1e-9, 1e-6])
@@ -111,3 +118,136 @@ def test_a_model_of_nothing_is_hardly_worse_than_none():
 def test_margins_of_what_is_seen_are_not_pulled_together():
     """Mean .629, standard error .002."""
     assert np.mean(log_loss_over_null(3.0, 4.0)) < 0.64
+
+
+# What looks at two classes tell -------------------------------------------------------------------
+
+NORMAL = np.random.default_rng(20).normal(size=4000)
+MARGINS = {
+    "normal": 1.5 * NORMAL,
+    "far apart": np.where(NORMAL > 1, 4.0, -1.5) + 0.2 * NORMAL,
+    "one side": -2 + np.exp(NORMAL),
+}
+
+
+def residuals(law: TwoClassLaw, margins: np.ndarray, honest: np.ndarray) -> np.ndarray:
+    """Means of residuals and of their products with heights, where margins are moved as told."""
+    away = margins - law.center.value
+    predicted = expit(law.center.value + law.moved.shift + law.moved.factor * away)
+    excess, heights = predicted - honest, np.clip(away / law.reach, -1, 1)
+    return np.array([excess.mean(), (excess * heights).mean()])
+
+
+def told(margins: np.ndarray, honest: np.ndarray, noise: float, seed: int = 0) -> TwoClassLaw:
+    """After all looks, each with this noise."""
+    random = np.random.default_rng(seed)
+    counted = honest.mean() + noise * random.normal()
+    spread = Spread(float(margins.std()), 0.0)
+    law = TwoClassLaw(counted, noise, Center(margins.mean(keepdims=True), 0.0), spread, shifts=True)
+    for see in (law.see_residuals, law.see_all, law.see_residuals):
+        see(residuals(law, margins, honest) + noise * random.normal(size=2), noise)
+    return law
+
+
+@pytest.mark.parametrize("rate", [0.01, 0.1, 0.6])
+@pytest.mark.parametrize("kind", MARGINS)
+def test_looks_without_noise_bring_predictions_to_the_rate(kind, rate):
+    """Where margins are not normal three looks do not bring them all the way."""
+    margins = MARGINS[kind]
+    honest = np.full(len(margins), rate)
+    law = told(margins, honest, 0.0)
+    assert law.moved.factor == 1
+    most = {"normal": 0.01, "far apart": 0.2, "one side": 0.6}[kind] * rate
+    assert residuals(law, margins, honest)[0] == pytest.approx(0, abs=most)
+
+
+@pytest.mark.parametrize("factor", [0.6, 1.0, 1.7])
+def test_products_tell_how_far_apart_margins_are_to_be(factor):
+    margins = MARGINS["normal"] - 1.0
+    law = told(margins, expit(factor * margins), 1e-4)
+    assert law.moved.factor == pytest.approx(factor, rel=0.05)
+    hidden = told(margins, expit(factor * margins), 5.0)
+    assert hidden.moved.factor == pytest.approx(0.9, abs=0.05)  # as before any look
+
+
+def test_a_center_that_was_told_wrong_is_stretched_too():
+    margins = NORMAL + 1.5
+    honest = expit(0.5 * NORMAL - 2.0)
+    law = TwoClassLaw(
+        honest.mean(), 1e-4, Center(np.zeros(1), 0.0, 1e9), Spread(1.0, 0.0, doubt=0.7), shifts=True
+    )
+    law.see_residuals(residuals(law, margins, honest), 1e-4)
+    law.see_residuals(residuals(law, margins, honest), 1e-4)
+    law.see_all(residuals(law, margins, honest), 1e-4)
+    assert law.moved.factor == pytest.approx(0.5, rel=0.1)  # was .9
+    assert residuals(law, margins, honest)[0] == pytest.approx(0, abs=0.004)
+
+
+def test_offsets_are_as_likely_as_said_before_any_look():
+    center = Center(np.zeros(1), 0.0, 1e9)
+    law = TwoClassLaw(0.5, 10.0, center, Spread(0.4, 0.0), shifts=True)
+    offsets, masses, _ = law._offsets()
+    for size in (0.1, 0.5, 2.0):
+        assert masses[np.abs(offsets) < size].sum() == pytest.approx(
+            1 - 2 * student.sf(size / 0.2, df=2), abs=0.04
+        )
+
+
+def test_rare_classes_are_not_told_too_rare():
+    """Mean over 200 fits, seeds 0 to 199: 1.07, .98, with a standard error of .04, .01.
+
+    Noise is as large as the rate, and a third of it: averages of margins would be at .6 and .95.
+    """
+    margins = MARGINS["normal"] - 3.5
+    honest = np.full(len(margins), 0.05)
+    for noise, error in [(0.05, 0.25), (0.05 / 3, 0.08)]:
+        laws = [told(margins, honest, noise, seed) for seed in range(200)]
+        predicted = [residuals(law, margins, honest)[0] + 0.05 for law in laws]
+        assert np.mean(predicted) / 0.05 == pytest.approx(1, abs=error)
+
+
+def test_predictions_have_the_rate_that_is_expected():
+    """Log loss to be expected is least there: rates and margins are drawn as they are believed."""
+    random = np.random.default_rng(21)
+    differences = []
+    for _ in range(300):
+        rate, offset = random.uniform(RAREST, 1 - RAREST), 0.35 * random.standard_t(2)
+        law = TwoClassLaw(
+            rate + 0.1 * random.normal(),
+            0.1,
+            Center(np.zeros(1), 0.0, 1e9),
+            Spread(1.0, 0.0, doubt=1e-9),
+            shifts=True,
+        )
+        for _ in range(2):
+            at = np.array([law.moved.shift[0] + offset])
+            mean = mean_prediction(at, law.moved.factor)[0]
+            law.see_residuals(np.array([mean - rate + 0.1 * random.normal()]), 0.1)
+        at = np.array([law.moved.shift[0] + offset])
+        differences.append(mean_prediction(at, law.moved.factor)[0] - rate)
+    # Standard error .005: a false alarm is less likely than 1e-6.
+    assert abs(np.mean(differences)) < 5 * np.std(differences) / np.sqrt(300)
+    assert np.std(differences) < 0.12
+
+
+@pytest.mark.parametrize("answer", [0.0, 1.0, -1e3, 1e9, -1e300, 1e308, np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize("noise", [1e-300, 1e-9, 0.1, 1e6, 1e300])
+def test_any_answer_ends_in_numbers(answer, noise):
+    for center in (0.0, answer):
+        law = TwoClassLaw(
+            answer,
+            noise,
+            Center(np.array([center]), 1e300),
+            Spread(1.0, 0.5, 0.1, 0.7),
+            shifts=True,
+        )
+        for see in (law.see_residuals, law.see_all, law.see_residuals):
+            see(np.array([answer, -answer]), noise)
+        assert np.isfinite(law.moved.shift).all()
+        assert 0 < law.moved.factor < 1e3
+
+
+def test_margins_that_may_not_be_shifted_are_not():
+    law = TwoClassLaw(0.3, 0.1, Center(np.ones(1), 0.0), Spread(1.0, 0.0), shifts=False)
+    law.see_residuals(np.array([0.4]), 1e-3)
+    assert law.moved.shift == 0

@@ -14,8 +14,8 @@ from sparsedp.data.dataset import Dataset
 from sparsedp.data.synthetic import wang_gu
 from sparsedp.estimators import fit_public_model
 from sparsedp.solvers import Pursuit
+from sparsedp.solvers.pursuit.calibration.two_classes import RAREST, likely_share
 from sparsedp.solvers.pursuit.gradient import ReleasedGradient, Steepness
-from sparsedp.solvers.pursuit.targets.labels import RAREST, likely_share
 
 
 def table(n=4000, d=12, seed=0, task="logistic"):

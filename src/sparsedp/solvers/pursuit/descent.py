@@ -28,7 +28,7 @@ CONSTANT, FIXED = 0.5, 0.01
 of what records are clipped to. That of classes stays where base rates have it, as those of a rare
 class are clipped most; calibration then moves it."""
 
-MARGINS = 0.15
+MARGINS = 0.1
 """Part of the share of calibration for a look at how far margins are apart."""
 
 MOMENTUM = 0.75

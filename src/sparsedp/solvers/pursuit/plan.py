@@ -105,8 +105,8 @@ COLUMNS_PER_SIGNAL = 1.0
 """Columns of a model that bends, over the signal: records times curvature over the noise of a sum
 that had the whole budget."""
 
-CALIBRATION_SIGNAL = 4.0
-"""Calibration sees margins to a quarter, which takes the square of this over the signal ..."""
+CALIBRATION_SIGNAL = 3.0
+"""Calibration sees margins to a third, which takes the square of this over the signal ..."""
 
 MOST_FOR_CALIBRATION = 0.5
 """... and no more than this part of what Gram matrix and steps have."""

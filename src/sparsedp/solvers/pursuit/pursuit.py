@@ -3,7 +3,7 @@
 Proof: pursuit.md and columns/shapes.md. The parts: plan.py (how the budget is spent), moments.py
 (the Gaussian budget), targets/ (what depends on the kind of target), bounds.py (tighter bounds),
 columns/ (which features bend, and the products of columns), choose.py and gradient.py (choices),
-step.py (the steps), descent.py (the way where noise is loud), margins.py and calibrate.py (honest
+step.py (the steps), descent.py (the way where noise is loud), calibration/ (honest
 probabilities), prune.py (what is left out), model.py (what comes out), records.py (sums over blocks
 of records), exact.py (steps without noise).
 """
@@ -19,6 +19,7 @@ from sparsedp.losses import Loss
 from sparsedp.mechanisms import Curator
 from sparsedp.privacy import Perturb, PublicFacts, Schedule, Select
 from sparsedp.solvers.pursuit.bounds import tightened
+from sparsedp.solvers.pursuit.calibration.margins import Margins
 from sparsedp.solvers.pursuit.choose import Chooser
 from sparsedp.solvers.pursuit.columns.gram import GramBudget
 from sparsedp.solvers.pursuit.columns.isotropic import (
@@ -30,7 +31,6 @@ from sparsedp.solvers.pursuit.columns.isotropic import (
 )
 from sparsedp.solvers.pursuit.columns.shapes import Shapes, shaped
 from sparsedp.solvers.pursuit.descent import MARGINS, Descent
-from sparsedp.solvers.pursuit.margins import Margins
 from sparsedp.solvers.pursuit.model import path_of, straightened
 from sparsedp.solvers.pursuit.moments import REQUEST, Moments
 from sparsedp.solvers.pursuit.plan import BOX, Plan, Shares
@@ -171,7 +171,7 @@ class Pursuit:
         if plan.takes_all:
             average, order = active.pruned(average, left, plan.size)
         if response.calibrated:
-            margins = Margins.of(active, average, left)
+            margins = Margins.of(active, average, left, public=plan.model is not None)
             average = margins.calibrated(margins.spread, shares.calibration)
         return _solution(plan, data, view, active, average, order)
 

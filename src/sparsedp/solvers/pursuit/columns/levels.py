@@ -19,6 +19,12 @@ N_LEVELS = 12
 N_CELLS = 16
 """Of a histogram on both sides of zero."""
 
+CENTER_DOUBT, LEVEL_DOUBT = 0.7, 0.5
+"""A mean may be off by so much of the expected deviation, and that deviation by so many levels."""
+
+FINEST_COUNT = 1e-3
+"""Part of all records by which counts are off in any case, as no law is quite normal."""
+
 PER_LEVEL = 8
 """Sizes that are tried, for each level."""
 
@@ -56,16 +62,39 @@ def cell_counts(values: np.ndarray, most: float, weights: np.ndarray | None) -> 
     return counts(np.where(places >= 0, places, 0), N_CELLS, weights)
 
 
-def center_and_spread(noisy: np.ndarray, n_records: float, most: float) -> tuple[float, float]:
-    """Mean and deviation of the normal law that explains released counts of cells best."""
+def center_and_spread(
+    noisy: np.ndarray, n_records: float, noise: float, expected: float, most: float
+) -> tuple[float, float, float]:
+    """Mean, how far it may be off, and deviation, of normal laws that explain counts of cells.
+
+    Means over all laws, as likely as counts leave them (Bayes 1763): what noise hides is what was
+    expected.
+
+    Parameters
+    ----------
+    noisy : ndarray of shape (N_CELLS,)
+        Released counts.
+    n_records, noise : float
+        Their sum, and the standard deviation of noise in each.
+    expected : float
+        The deviation, before anything was counted; the mean is zero then.
+    most : float
+        Where cells end.
+    """
     means = np.linspace(-1, 1, 8 * N_CELLS + 1)
-    deviations = 2.0 ** -(np.arange(PER_LEVEL * 6 + 1) / PER_LEVEL)
+    levels = -np.arange(PER_LEVEL * 6 + 1) / PER_LEVEL
     edges = np.linspace(-1, 1, N_CELLS + 1)[1:-1]
-    below = ndtr((edges - means[:, None, None]) / deviations[:, None])
-    expected = np.diff(below, prepend=0.0, append=1.0)
-    misfit = np.square(noisy / n_records - expected).sum(axis=-1)
-    mean, deviation = np.unravel_index(int(np.argmin(misfit)), misfit.shape)
-    return most * float(means[mean]), most * float(deviations[deviation])
+    below = ndtr((edges - means[:, None, None]) / 2.0 ** levels[:, None])
+    counted = n_records * np.diff(below, prepend=0.0, append=1.0)
+    misfit = np.square((noisy - counted) / max(noise, FINEST_COUNT * n_records)).sum(axis=-1)
+    misfit += np.square(means / (CENTER_DOUBT * expected / most))[:, None]
+    misfit += np.square((levels - math.log2(expected / most)) / LEVEL_DOUBT)
+    likely = np.exp((misfit.min() - misfit) / 2)
+    likely /= likely.sum()
+    of_means, of_levels = likely.sum(axis=1), likely.sum(axis=0)
+    mean = float(of_means @ means)
+    doubt = math.sqrt(float(of_means @ np.square(means - mean)))
+    return most * mean, most * doubt, most * 2.0 ** float(of_levels @ levels)
 
 
 def usual(noisy: np.ndarray, n_records: float, most: float, law: Law) -> float:

@@ -6,18 +6,15 @@ All that the classes keep is released; what they compute from records is in reco
 import math
 
 import numpy as np
-from scipy.special import expit, log_ndtr, logit, softmax
+from scipy.special import expit, logit, softmax
 
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.records import Derived
 from sparsedp.losses import Loss
 from sparsedp.privacy import Sensitivity
-from sparsedp.solvers.pursuit.calibrate import (
-    Calibration,
-    Looker,
-    Moved,
-    Spread,
-)
+from sparsedp.solvers.pursuit.calibration.looks import Calibration, Center, Looker, Moved, Spread
+from sparsedp.solvers.pursuit.calibration.many_classes import ManyClassLaw
+from sparsedp.solvers.pursuit.calibration.two_classes import TwoClassLaw, likely_share
 from sparsedp.solvers.pursuit.moments import Moments
 from sparsedp.solvers.pursuit.records import ClassCounts, LabelLoss, targets_of
 from sparsedp.solvers.pursuit.targets.loudness import Loudness
@@ -26,21 +23,8 @@ from sparsedp.solvers.pursuit.targets.response import FEWEST, LEAST_CURVATURE, b
 ONE_HOT = Sensitivity(add_remove=1.0, replace_one=math.sqrt(2))
 """Of counts by class: a record is in one, and a replaced one leaves it for another."""
 
-RAREST = 0.002
-"""Shares of classes are not believed to be smaller."""
-
-LEAST_DOUBT = 0.2
-"""Margins of a fit are off by about this, and by more with rare classes: the residuals of these are
-the longest, so they are clipped most."""
-
-CLASS_DOUBT = 0.5
-"""Variance of what margins of several classes are off by."""
-
 MARGIN_VARIANCE = 6.0
 """Of margins of a good model."""
-
-LONGEST_SHIFT = 2.0
-"""Of margins, toward the base rates."""
 
 
 class TwoClassResponse:
@@ -66,11 +50,12 @@ class TwoClassResponse:
             ones = moments.release(counts[1:], one, share)[0]  # released
             counts = np.array([n - ones, ones])
         self.n_records = max(float(counts.sum()), 2 * FEWEST)
-        blur = moments.deviation(one, share) / self.n_records
-        self._rate = likely_share(counts[1] / self.n_records, blur)
+        self._counted = float(counts[1] / self.n_records)
+        self._blur = moments.deviation(one, share) / self.n_records
+        rate = likely_share(self._counted, self._blur)
         self._intercept = data.intercept
-        self.intercept = np.array([logit(self._rate) if data.intercept else 0.0])
-        self.curvature = self._mean_curvature = self._rate * (1 - self._rate)
+        self.intercept = np.array([logit(rate) if data.intercept else 0.0])
+        self.curvature = self._mean_curvature = rate * (1 - rate)
         self.bend_curvature = self.curvature
         self.spread = math.sqrt(self.curvature)
         self.loud = noise.of_labels(self.n_records, self.curvature)
@@ -91,19 +76,10 @@ class TwoClassResponse:
         self._mean_curvature = between(LEAST_CURVATURE, self._mean_curvature, 0.25)
         return self._mean_curvature
 
-    def calibration(self, look: Looker, spread: Spread, share: float) -> Moved:
+    def calibration(self, look: Looker, spread: Spread, center: Center, share: float) -> Moved:
         """Toward the base rate, and as far apart as margins should be."""
-        rates, curvature = np.array([self._rate]), self._mean_curvature
-        looks = Calibration(self._moments, share, rates, self.n_records, curvature, spread)
-        doubt = LEAST_DOUBT**2 + float(logit(self._rate)) ** 2 if self._intercept else 0.0
-        return looks.found(look, np.array([doubt]), self._toward_rate)
-
-    def _toward_rate(self, excess: np.ndarray, noise: float) -> tuple[np.ndarray, np.ndarray]:
-        predicted = likely_share(self._rate + float(excess[0]), noise)
-        # Between two rates a margin moves by their difference over a curvature in between.
-        blur = noise / math.sqrt(predicted * (1 - predicted) * self.curvature)
-        away = between(-LONGEST_SHIFT, logit(self._rate) - logit(predicted), LONGEST_SHIFT)
-        return np.array([away]), np.array([blur])
+        law = TwoClassLaw(self._counted, self._blur, center, spread, self._intercept)
+        return Calibration(self._moments, share, 1, self.n_records).found(look, law)
 
 
 class ManyClassResponse:
@@ -150,35 +126,12 @@ class ManyClassResponse:
         self._mean_curvatures = np.clip(moved, LEAST_CURVATURE / 2, 0.25)
         return 2 * self._mean_curvatures
 
-    def calibration(self, look: Looker, spread: Spread, share: float) -> Moved:
+    def calibration(self, look: Looker, spread: Spread, center: Center, share: float) -> Moved:
         """Toward the base rates, class by class, and as far apart as margins should be."""
-        curvature = float(self._mean_curvatures.mean())
-        looks = Calibration(self._moments, share, self._rates, self.n_records, curvature, spread)
-        doubt = np.full(len(self._rates), CLASS_DOUBT if self._intercept else 0.0)
-        return looks.found(look, doubt, self._toward_rates)
-
-    def _toward_rates(self, excess: np.ndarray, noise: float) -> tuple[np.ndarray, np.ndarray]:
-        predicted = np.clip(self._rates + excess, RAREST, 1 - RAREST)
-        curvatures = predicted * (1 - predicted) * self._rates * (1 - self._rates)
-        away = np.clip(np.log(self._rates / predicted), -LONGEST_SHIFT, LONGEST_SHIFT)
-        return away, noise / np.sqrt(curvatures)
-
-
-def likely_share(seen: float, noise: float) -> float:
-    """Mean of what a share may be that noise of this deviation hides, all being equally likely.
-
-    Of a rare class a noisy count may be negative; the mean over the shares that may have led to it
-    is never absurd.
-    """
-    if noise == 0 or min(seen, 1 - seen) < RAREST - 1e4 * noise:  # the nearest share is as good
-        return between(RAREST, seen, 1 - RAREST)
-    if seen > 0.5:  # the tails of the normal law are exact below its mean only
-        return 1 - likely_share(1 - seen, noise)
-    low, high = (seen - RAREST) / noise, (seen - 1 + RAREST) / noise
-    above, below = log_ndtr(low), log_ndtr(high)
-    mass = above + math.log1p(-math.exp(below - above))
-    edges = [math.exp(-(z**2) / 2 - 0.5 * math.log(2 * math.pi) - mass) for z in (low, high)]
-    return between(RAREST, seen + noise * (edges[0] - edges[1]), 1 - RAREST)
+        k, curvature = len(self._rates), float(self._mean_curvatures.mean())
+        noiseless = self._moments.curator.noiseless
+        law = ManyClassLaw(self._rates, curvature, spread, self._intercept, noiseless)
+        return Calibration(self._moments, share, k, self.n_records).found(look, law)
 
 
 def _trust(curvature: float | np.ndarray, noise: float) -> float | np.ndarray:

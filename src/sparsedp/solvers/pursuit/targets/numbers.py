@@ -11,7 +11,7 @@ from sparsedp.data.dataset import Dataset
 from sparsedp.data.records import Derived
 from sparsedp.losses import Huber, Lipschitz, Loss, Squared
 from sparsedp.privacy import Sensitivity
-from sparsedp.solvers.pursuit.calibrate import Looker, Moved, Spread
+from sparsedp.solvers.pursuit.calibration.looks import Center, Looker, Moved, Spread
 from sparsedp.solvers.pursuit.columns.levels import ONE_LEVEL, of_residuals, usual
 from sparsedp.solvers.pursuit.moments import Moments
 from sparsedp.solvers.pursuit.records import (
@@ -155,7 +155,7 @@ class NumberResponse:
             self._offset += float(np.clip(shift, -1, 1)) * clip
         return clip
 
-    def calibration(self, look: Looker, spread: Spread, share: float) -> Moved:
+    def calibration(self, look: Looker, spread: Spread, center: Center, share: float) -> Moved:
         """None: the steps have the intercept right."""
         return Moved(np.zeros(1), 1.0)
 

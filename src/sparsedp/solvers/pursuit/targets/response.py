@@ -9,7 +9,7 @@ import numpy as np
 
 from sparsedp.data.records import Derived
 from sparsedp.losses import Loss
-from sparsedp.solvers.pursuit.calibrate import Looker, Moved, Spread
+from sparsedp.solvers.pursuit.calibration.looks import Center, Looker, Moved, Spread
 from sparsedp.solvers.pursuit.records import RecordLoss
 
 FEWEST = 5.0
@@ -75,7 +75,7 @@ class Response(Protocol):
         """
         ...
 
-    def calibration(self, look: Looker, spread: Spread, share: float) -> Moved:
+    def calibration(self, look: Looker, spread: Spread, center: Center, share: float) -> Moved:
         """How to move margins so that predictions are honest; released."""
         ...
 

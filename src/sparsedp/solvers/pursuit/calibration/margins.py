@@ -6,7 +6,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sparsedp.data.records import Derived
-from sparsedp.solvers.pursuit.calibrate import SQUARE_WEIGHT, Moved, Spread
+from sparsedp.solvers.pursuit.calibration.looks import (
+    FIT_DOUBT,
+    PUBLIC_DOUBT,
+    SQUARE_WEIGHT,
+    Center,
+    Moved,
+    Spread,
+)
 from sparsedp.solvers.pursuit.columns.levels import ONE_LEVEL, center_and_spread
 from sparsedp.solvers.pursuit.inference.coordinates import Coordinates
 from sparsedp.solvers.pursuit.moments import Moments
@@ -21,7 +28,7 @@ FARTHEST_SEEN = 6.0
 """Margins that are so many times farther from the center than weights let expect are not told
 apart."""
 
-UNSURE = 1.0
+UNSURE = 0.7
 """Part by which margins of a descent may be too far apart or too close."""
 
 
@@ -42,8 +49,11 @@ class Margins:
     response : Response
     first : int
         1 with a constant column, else 0.
-    off_center : float
-        By which means of the columns lead past the center.
+    off_center, doubt : float
+        By which means of the columns lead past the center, and the standard deviation of what is
+        not known of that.
+    fit_doubt : float
+        See `Center`.
     """
 
     weights: np.ndarray
@@ -53,12 +63,21 @@ class Margins:
     response: Response
     first: int
     off_center: float = 0.0
+    doubt: float = 0.0
+    fit_doubt: float = FIT_DOUBT
 
     @classmethod
-    def of(cls, active: ActiveSet, weights: np.ndarray, noise: np.ndarray) -> "Margins":
-        """Of the columns of an active set."""
+    def of(
+        cls, active: ActiveSet, weights: np.ndarray, noise: np.ndarray, *, public: bool = False
+    ) -> "Margins":
+        """Of the columns of an active set, and whether weights come from a public model too."""
         at, records, response = active.coordinates, active.whitened, active.response
-        return cls(weights, noise, at, records, response, active.first)
+        # Noise in the means of columns, all of which lie between -1 and 1.
+        doubt = min(at.deviation, 1.0) * float(np.linalg.norm(weights[active.first :]))
+        fit_doubt = PUBLIC_DOUBT if public else FIT_DOUBT
+        return cls(
+            weights, noise, at, records, response, active.first, doubt=doubt, fit_doubt=fit_doubt
+        )
 
     @property
     def center(self) -> np.ndarray:
@@ -94,11 +113,14 @@ class Margins:
         sums = MarginCells(self.at.unwhitening @ self.weights, self.center, most)
         exact = self.records.total(sums)  # private
         noisy = moments.release(exact, ONE_LEVEL, share)  # released
-        center, seen = center_and_spread(noisy, self.response.n_records, most)
+        noise = moments.deviation(ONE_LEVEL, share)
+        center, doubt, seen = center_and_spread(
+            noisy, self.response.n_records, noise, expected.whole, most
+        )
         whole = between(LEAST_SPREAD, seen, LARGEST_SPREAD)
         # The part of noise in margins is that in weights.
         spread = Spread(whole, whole * expected.by_noise / expected.whole, left, UNSURE)
-        return replace(self, off_center=center), spread
+        return replace(self, off_center=center, doubt=doubt), spread
 
     def look(self, moved: Moved, reach: float) -> np.ndarray:
         """Sums that tell whether moved margins are calibrated; private. See `LookSums`."""
@@ -111,7 +133,8 @@ class Margins:
 
     def calibrated(self, spread: Spread, share: float) -> np.ndarray:
         """Weights of margins that are moved so that predictions are honest."""
-        return self.moved(self.response.calibration(self.look, spread, share))
+        center = Center(self.center, self.doubt, self.fit_doubt)
+        return self.moved(self.response.calibration(self.look, spread, center, share))
 
     def moved(self, moved: Moved) -> np.ndarray:
         """The weights of moved margins."""

@@ -1,0 +1,1 @@
+"""The last step of Pursuit: honest probabilities."""

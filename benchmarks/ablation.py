@@ -21,7 +21,8 @@ from benchmarks.rivals.sets import split, table
 from sklearn.metrics import log_loss, r2_score, roc_auc_score
 
 from sparsedp.solvers.pursuit import bounds, descent, gradient, prune, pursuit
-from sparsedp.solvers.pursuit.columns import ball, shapes
+from sparsedp.solvers.pursuit.calibration import two_classes
+from sparsedp.solvers.pursuit.columns import ball, levels, shapes
 from sparsedp.solvers.pursuit.targets import labels, loudness, span
 
 SETS = "kddcup99,synthetic,california_high,madelon"
@@ -30,12 +31,27 @@ SETS = "kddcup99,synthetic,california_high,madelon"
 
 def as_seen(seen, noise):
     """A share as its noisy count has it."""
-    return min(max(seen, labels.RAREST), 1 - labels.RAREST)
+    return min(max(seen, two_classes.RAREST), 1 - two_classes.RAREST)
 
 
 def mean_curvature(steepness, gradient, noise, n_records, curvature):
     """No step is shorter than the mean curvature says."""
     return 1.0
+
+
+def at_the_mean(law):
+    """Where margins are to be centered if what is not known of them were at its mean."""
+    if not law.shifts:
+        return 0.0
+    offsets, masses, rates = law._offsets()
+    low, high = -60.0, 60.0
+    rate = np.exp(masses @ np.log(rates / (1 - rates)))
+    for _ in range(45):
+        middle = (low + high) / 2
+        at = np.array([law._center + middle + law._factor * float(masses @ offsets)])
+        mean = two_classes.mean_prediction(at, law._factor * law.spread.whole)[0]
+        low, high = (middle, high) if mean / (1 - mean) < rate else (low, middle)
+    return (low + high) / 2
 
 
 def few(d):
@@ -65,6 +81,18 @@ VARIANTS = {
     ),
     "descent in one part": (lambda d: {}, [(descent, "NUMBER_LEGS", ((1.0, 80),))]),
     "descent without momentum": (lambda d: {}, [(descent, "MOMENTUM", 0.0)]),
+    "predictions centered in margins": (
+        lambda d: {},
+        [(two_classes.TwoClassLaw, "_best_shift", at_the_mean)],
+    ),
+    "margins not counted": (
+        lambda d: {},
+        [(levels, "CENTER_DOUBT", 0.01), (levels, "LEVEL_DOUBT", 0.01)],
+    ),
+    "factor not looked at": (
+        lambda d: {},
+        [(two_classes.TwoClassLaw, "_best_factor", lambda law, product, noise: law._factor)],
+    ),
     "descent without a pull": (lambda d: {}, [(descent, "RIDGE", 0.0)]),
 }
 

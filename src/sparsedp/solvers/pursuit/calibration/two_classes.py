@@ -35,6 +35,9 @@ FARTHEST = 10.0
 LEFT_OVER = 1 / 3
 """Part of a move of margins by which a normal law may be wrong about what the move does."""
 
+FACTOR_DOUBT = 0.15
+"""A normal law is wrong about what products tell of a factor, as if it were off by so much."""
+
 FINEST = 1e-7
 """Noise is not believed to be less: where there is none, sums are rounded."""
 
@@ -195,7 +198,10 @@ class TwoClassLaw:
         factors = self._first * np.exp(self.spread.doubt * _FACTORS)
         tried = factors[:, None] * margins
         honest = expit(level(float(masses @ rates), tried, _MASSES)[:, None] + tried)
-        told = (predicted - honest) @ (np.clip(away / self.reach, -1, 1) * _MASSES)
+        heights = np.clip(away / self.reach, -1, 1)
+        told = (predicted - honest) @ (heights * _MASSES)
+        growth = self.reach * float(predicted * (1 - predicted) * np.square(heights) @ _MASSES)
+        noise = math.hypot(noise, FACTOR_DOUBT * growth)
         misfit = np.square((told - product) / noise) + np.square(_FACTORS)
         likely = np.exp((misfit.min() - misfit) / 2)
         return max(float(likely @ factors / likely.sum()), LEAST_FACTOR)

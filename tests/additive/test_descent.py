@@ -160,6 +160,13 @@ def test_noise_alone_ends_in_numbers():
         assert 0 < spread <= 3
 
 
+@pytest.mark.parametrize("answer", [1e30, -1e160, 1e308, np.inf, np.nan])
+def test_counts_beyond_all_numbers_end_in_numbers(answer):
+    cells = np.full(levels.N_CELLS, 60.0)
+    cells[3] = answer
+    assert np.isfinite(levels.center_and_spread(cells, 1000.0, 30.0, 1.0, 6.0)).all()
+
+
 def test_coordinates_with_longer_steps_are_coordinates():
     random = np.random.default_rng(9)
     center, lengths = random.uniform(-1, 1, 5), random.uniform(0.1, 3, 5)

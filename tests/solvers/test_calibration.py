@@ -2,6 +2,7 @@
 
 from dataclasses import astuple
 from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -9,7 +10,14 @@ from scipy.special import expit
 from scipy.stats import t as student
 
 from sparsedp import Bounds, SparseLogisticRegression
-from sparsedp.solvers.pursuit.calibration.looks import SQUARE_WEIGHT, Center, Moved, Spread
+from sparsedp.solvers.pursuit.calibration.looks import (
+    SQUARE_WEIGHT,
+    Calibration,
+    Center,
+    Moved,
+    Spread,
+)
+from sparsedp.solvers.pursuit.calibration.many_classes import ManyClassLaw
 from sparsedp.solvers.pursuit.calibration.margins import Margins
 from sparsedp.solvers.pursuit.calibration.two_classes import (
     RAREST,
@@ -18,6 +26,7 @@ from sparsedp.solvers.pursuit.calibration.two_classes import (
     likely_share,
     mean_prediction,
 )
+from sparsedp.solvers.pursuit.moments import Moments
 from sparsedp.solvers.pursuit.plan import BOX, ROWS, TOGETHER
 from sparsedp.solvers.pursuit.records import LabelLoss, LookSums, Whiten, no_features, targets_of
 from tests.cases import LOSSES
@@ -247,6 +256,30 @@ def test_any_answer_ends_in_numbers(answer, noise):
             see(np.array([answer, -answer]), noise)
         assert np.isfinite(law.moved.shift).all()
         assert 0 < law.moved.factor < 1e3
+
+
+@pytest.mark.parametrize("answer", [1e30, -1e160, 1e308, np.inf, np.nan])
+@pytest.mark.parametrize("k", [1, 4])
+def test_looks_beyond_all_numbers_end_in_numbers(k, answer):
+    """Whatever the door hands out: weights are numbers."""
+
+    class Answers:
+        def release(self, exact, sensitivity, share):
+            return np.full_like(exact, answer)
+
+        def deviation(self, sensitivity, share):
+            return 3.0
+
+    spread, rates = Spread(1.0, 0.5), np.full(k, 1 / k)
+    law = (
+        TwoClassLaw(0.2, 0.01, Center(np.zeros(1), 0.0), spread, shifts=True)
+        if k == 1
+        else ManyClassLaw(rates, 0.2, spread, True, False)
+    )
+    looks = Calibration(cast(Moments, Answers()), 0.1, k, 100.0)
+    moved = looks.found(lambda moved, reach: np.zeros(2 * k + 3), law)
+    assert np.isfinite(moved.shift).all()
+    assert 0 < moved.factor < 1e3
 
 
 def test_margins_that_may_not_be_shifted_are_not():

@@ -41,6 +41,10 @@ OF_RESIDUALS = 0.25
 """Part of the share of calibration for each of two looks at residuals alone."""
 
 
+LARGEST_MEAN = 1e6
+"""Of numbers between -2 and 2: answers far beyond end in a poor model, and not in none."""
+
+
 @dataclass(frozen=True)
 class Moved:
     """Margins about a center, shifted and stretched. Released."""
@@ -130,5 +134,6 @@ class Calibration:
         for count, sensitivity, share, see in (at_residuals, at_all, at_residuals):
             exact = look(law.moved, law.reach)[:count]  # private
             noisy = moments.release(exact, sensitivity, share)  # released
-            see(noisy / n, moments.deviation(sensitivity, share) / n)
+            means = np.clip(np.nan_to_num(noisy / n), -LARGEST_MEAN, LARGEST_MEAN)
+            see(means, moments.deviation(sensitivity, share) / n)
         return law.moved

@@ -44,8 +44,8 @@ FINEST = 1e-7
 FARTHEST_LEVEL = 60.0
 """Centers of margins are not believed to be farther from zero."""
 
-LARGEST_NOISE = 10.0
-"""Of a mean of numbers between -1 and 1; more hides no more."""
+LARGEST_NOISE = 1e3
+"""Of a mean of numbers between -1 and 1; more hides no more, and costs digits."""
 
 _NODES, _MASSES = np.polynomial.hermite_e.hermegauss(31)
 _MASSES = _MASSES / _MASSES.sum()
@@ -85,7 +85,8 @@ def likely_share(seen: float, noise: float) -> float:
     """See `likely_shares`; without noise what was seen is true."""
     if noise == 0:
         return min(max(seen, RAREST), 1 - RAREST)
-    return float(likely_shares(np.array([seen]), max(noise, FINEST))[0][0])
+    noise = min(max(noise, FINEST), LARGEST_NOISE)
+    return float(likely_shares(np.array([_within(seen, 1e3)]), noise)[0][0])
 
 
 def mean_prediction(center: np.ndarray, spread: float) -> np.ndarray:
@@ -148,7 +149,7 @@ class TwoClassLaw:
     def __post_init__(self) -> None:
         # Answers that overflow end in a poor model, and not in none.
         self._center = _within(float(self.center.value[0]), FARTHEST_LEVEL)
-        self.counted, self.blur = _within(self.counted, 2.0), min(self.blur, LARGEST_NOISE)
+        self.counted, self.blur = _within(self.counted, 1e3), min(self.blur, LARGEST_NOISE)
         doubt = LEAST_DOUBT + SPREAD_DOUBT * self.spread.whole
         self._doubt = math.hypot(doubt, min(self.center.doubt, FARTHEST))
         # Margins are closer together than they should be rather than farther apart.
@@ -173,12 +174,12 @@ class TwoClassLaw:
         """Learn also how far apart they are to be."""
         self._remember(means[0], noise)
         if self.blur > 0:
-            product = _within(float(means[1]), 2.0)
+            product = _within(float(means[1]), 1e3)
             self._factor = self._best_factor(product, max(noise, FINEST))
         self._shift = self._best_shift()
 
     def _remember(self, excess: float, noise: float) -> None:
-        seen = _within(float(excess), 2.0), min(max(noise, FINEST), LARGEST_NOISE)
+        seen = _within(float(excess), 1e3), min(max(noise, FINEST), LARGEST_NOISE)
         self.looks.append(Look(self._shift, self._factor, *seen))
 
     def _best_shift(self) -> float:

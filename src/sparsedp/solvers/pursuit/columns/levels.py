@@ -25,6 +25,9 @@ CENTER_DOUBT, LEVEL_DOUBT = 0.7, 0.5
 FINEST_COUNT = 1e-3
 """Part of all records by which counts are off in any case, as no law is quite normal."""
 
+FARTHEST_COUNT = 1e6
+"""Counts are not believed to be off by more than so many deviations of their noise."""
+
 PER_LEVEL = 8
 """Sizes that are tried, for each level."""
 
@@ -86,7 +89,10 @@ def center_and_spread(
     edges = np.linspace(-1, 1, N_CELLS + 1)[1:-1]
     below = ndtr((edges - means[:, None, None]) / 2.0 ** levels[:, None])
     counted = n_records * np.diff(below, prepend=0.0, append=1.0)
-    misfit = np.square((noisy - counted) / max(noise, FINEST_COUNT * n_records)).sum(axis=-1)
+    noise = max(noise, FINEST_COUNT * n_records)
+    # Squares of answers that are beyond all that noise does would be no numbers.
+    away = np.clip(np.nan_to_num((noisy - counted) / noise), -FARTHEST_COUNT, FARTHEST_COUNT)
+    misfit = np.square(away).sum(axis=-1)
     misfit += np.square(means / (CENTER_DOUBT * expected / most))[:, None]
     misfit += np.square((levels - math.log2(expected / most)) / LEVEL_DOUBT)
     likely = np.exp((misfit.min() - misfit) / 2)

@@ -39,21 +39,6 @@ def mean_curvature(steepness, gradient, noise, n_records, curvature):
     return 1.0
 
 
-def at_the_mean(law):
-    """Where margins are to be centered if what is not known of them were at its mean."""
-    if not law.shifts:
-        return 0.0
-    offsets, masses, rates = law._offsets()
-    low, high = -60.0, 60.0
-    rate = np.exp(masses @ np.log(rates / (1 - rates)))
-    for _ in range(45):
-        middle = (low + high) / 2
-        at = np.array([law._center + middle + law._factor * float(masses @ offsets)])
-        mean = two_classes.mean_prediction(at, law._factor * law.spread.whole)[0]
-        low, high = (middle, high) if mean / (1 - mean) < rate else (low, middle)
-    return (low + high) / 2
-
-
 def few(d):
     """Features that were kept by default before."""
     return {"n_nonzero": min(d, round(1.5 * math.sqrt(d)))}
@@ -81,10 +66,6 @@ VARIANTS = {
     ),
     "descent in one part": (lambda d: {}, [(descent, "NUMBER_LEGS", ((1.0, 80),))]),
     "descent without momentum": (lambda d: {}, [(descent, "MOMENTUM", 0.0)]),
-    "predictions centered in margins": (
-        lambda d: {},
-        [(two_classes.TwoClassLaw, "_best_shift", at_the_mean)],
-    ),
     "margins not counted": (
         lambda d: {},
         [(levels, "CENTER_DOUBT", 0.01), (levels, "LEVEL_DOUBT", 0.01)],

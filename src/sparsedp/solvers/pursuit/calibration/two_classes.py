@@ -4,8 +4,7 @@ Three things are unknown: the rate of the second class, of which a noisy count t
 are, as far as a normal law about their center does not say it; and the factor that makes them
 honest. Looks at residuals tell mean predictions less the rate, products with heights tell the
 factor. What all of them leave likely is a law (Bayes 1763), and log loss is least, as far as can
-be expected, where mean prediction and rate are the same on average over that law. In margins that
-average would be lower, and a rare class be told too rare.
+be expected, where mean prediction and rate are the same on average over that law.
 """
 
 import math
@@ -158,6 +157,7 @@ class TwoClassLaw:
         if self.blur > 0:
             self._factor = self._first * math.exp(self.spread.doubt**2 / 2)
         self._predictions = mean_prediction(_CENTERS, self.spread.whole)
+        self._law = self._offsets()
         self._shift = self._best_shift()
 
     @property
@@ -181,18 +181,19 @@ class TwoClassLaw:
     def _remember(self, excess: float, noise: float) -> None:
         seen = _within(float(excess), 1e3), min(max(noise, FINEST), LARGEST_NOISE)
         self.looks.append(Look(self._shift, self._factor, *seen))
+        self._law = self._offsets()
 
     def _best_shift(self) -> float:
         if not self.shifts:
             return 0.0
-        offsets, masses, rates = self._offsets()
+        offsets, masses, rates = self._law
         margins = self._center + self._factor * (offsets[:, None] + self.spread.whole * _NODES)
         both = np.outer(masses, _MASSES).ravel()
         return float(level(float(masses @ rates), margins.reshape(1, -1), both)[0])
 
     def _best_factor(self, product: float, noise: float) -> float:
         """Mean of the factors that may have led to a product of residuals and heights."""
-        offsets, masses, rates = self._offsets()
+        offsets, masses, rates = self._law
         margins = self.spread.whole * _NODES
         away = float(masses @ offsets) + margins
         predicted = expit(self._center + self._shift + self._factor * away)

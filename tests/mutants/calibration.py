@@ -29,7 +29,7 @@ MUTANTS = [
     Mutant(CALIBRATE, "(OF_TWO_CLASSES, 1.0) if", "(OF_TWO_CLASSES, 0.5) if", WRONG),
     Mutant(CALIBRATE, "(OF_MORE_CLASSES, math.sqrt(2))", "(OF_MORE_CLASSES, 1.0)", WRONG),
     # Exact sums that get around the door.
-    Mutant(CALIBRATE, "see(noisy / n,", "see(exact / n,", SAME),
+    Mutant(CALIBRATE, "np.nan_to_num(noisy / n)", "np.nan_to_num(exact / n)", SAME),
     # Shares.
     Mutant(PLAN, "self.more(-more), calibration=", "self, calibration=", CALIBRATION),
     Mutant(CALIBRATE, "(1 - 2 * OF_RESIDUALS)", "(1 - OF_RESIDUALS)", PURSUIT),

@@ -205,7 +205,7 @@ def test_offsets_are_as_likely_as_said_before_any_look():
 
 
 def test_rare_classes_are_not_told_too_rare():
-    """Means over 200 fits, seeds 0 to 199: 1.09 and 1.01 of the rate, errors .027 and .012.
+    """Means over 100 fits, seeds 0 to 99: 1.08 and 1.01 of the rate, errors .037 and .015.
 
     Noise is as large as the rate, and a third of it; shares of zero and less are not believed, so
     that the former is above.
@@ -213,7 +213,7 @@ def test_rare_classes_are_not_told_too_rare():
     margins = MARGINS["normal"] - 3.5
     honest = np.full(len(margins), 0.05)
     for noise, error in [(0.05, 0.25), (0.05 / 3, 0.08)]:
-        laws = [told(margins, honest, noise, seed) for seed in range(200)]
+        laws = [told(margins, honest, noise, seed) for seed in range(100)]
         predicted = [residuals(law, margins, honest)[0] + 0.05 for law in laws]
         assert np.mean(predicted) / 0.05 == pytest.approx(1, abs=error)
 

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.special import expit, log_ndtr
+from scipy.special import expit, log_ndtr, logit
 
 from sparsedp.solvers.pursuit.calibration.looks import LEAST_FACTOR, Center, Moved, Spread
 
@@ -94,13 +94,22 @@ def mean_prediction(center: np.ndarray, spread: float) -> np.ndarray:
 
 
 def level(rate: float, margins: np.ndarray, masses: np.ndarray) -> np.ndarray:
-    """By how much each row of margins is to be moved, that its mean prediction be the rate."""
+    """By how much each row of margins is to be moved, that its mean prediction be the rate.
+
+    Newton's steps between ends that come closer, or to the middle of them where these lead out.
+    """
     low, high = np.full(len(margins), -FARTHEST_LEVEL), np.full(len(margins), FARTHEST_LEVEL)
-    for _ in range(45):
-        middle = (low + high) / 2
-        below = expit(middle[:, None] + margins) @ masses < rate
-        low, high = np.where(below, middle, low), np.where(below, high, middle)
-    return (low + high) / 2
+    found = np.clip(logit(rate) - margins @ masses, low, high)
+    for _ in range(60):
+        predicted = expit(found[:, None] + margins)
+        away = predicted @ masses - rate
+        if (np.abs(away) <= 1e-9 * rate).all():
+            break
+        low, high = np.where(away < 0, found, low), np.where(away < 0, high, found)
+        slopes = np.maximum((predicted * (1 - predicted)) @ masses, 1e-300)
+        step = found - np.clip(away / slopes, -FARTHEST_LEVEL, FARTHEST_LEVEL)
+        found = np.where((step > low) & (step < high), step, (low + high) / 2)
+    return found
 
 
 def _within(value: float, limit: float) -> float:

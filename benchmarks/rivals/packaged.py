@@ -190,13 +190,45 @@ TABLES = LOOKED_AT | KEPT_APART
 NUMBERS = tuple(name for name, (_, is_one) in TABLES.items() if is_one is None)
 
 
+SEVERAL = {
+    "vowel": balanced("vowel"),
+    "contraceptive": balanced("contraceptive"),
+    "segment": balanced("segment"),
+    "texture": balanced("texture"),
+    "optdigits": balanced("optdigits"),
+    "marketing": balanced("marketing"),
+    "penbased": balanced("penbased"),
+    "nursery": common("classification", "nursery"),
+    "letter": balanced("letter"),
+    "kr-vs-k": common("classification", "kr-vs-k"),
+    "fars": common("classification", "fars"),
+    "diamonds": rdata("ggplot2", "diamonds", "cut"),
+}
+"""With more than two classes; by scores of these no default was chosen."""
+
+
 def read(name: str, folder: Path) -> tuple[np.ndarray, np.ndarray]:
     """Features and target of all records that have no missing cell."""
     reader, is_one = TABLES[name]
-    table, target = reader(Path(folder))
-    complete = table.notna().all(axis=1) & target.notna()
-    table, target = table[complete], target[complete]
+    table, target = complete(*reader(Path(folder)))
     y = target.to_numpy(dtype=float) if is_one is None else is_one(target).to_numpy().astype(int)
+    return features(table), y
+
+
+def read_several(name: str, folder: Path) -> tuple[np.ndarray, np.ndarray]:
+    """The same for more than two classes, which are numbered."""
+    table, target = complete(*SEVERAL[name](Path(folder)))
+    return features(table), np.unique(target.astype(str), return_inverse=True)[1]
+
+
+def complete(table: pd.DataFrame, target: pd.Series) -> Frame:
+    """Records that have no missing cell."""
+    whole = table.notna().all(axis=1) & target.notna()
+    return table[whole], target[whole]
+
+
+def features(table: pd.DataFrame) -> np.ndarray:
+    """Numbers, and indicators of categories."""
     columns = []
     for column in table:
         values = table[column]
@@ -209,7 +241,7 @@ def read(name: str, folder: Path) -> tuple[np.ndarray, np.ndarray]:
             one_is_enough = len(levels) == 2
             columns += [(texts == level).to_numpy(dtype=float) for level in levels[one_is_enough:]]
     X = np.column_stack(columns)
-    return X[:, X.min(axis=0) < X.max(axis=0)], y
+    return X[:, X.min(axis=0) < X.max(axis=0)]
 
 
 if __name__ == "__main__":

@@ -35,7 +35,8 @@ from tests.whole import whole
 
 D, TOLERANCE = 12, 1e-9
 BOUNDS = Bounds(lower=np.tile([-1.0, 0.0], D // 2), upper=np.tile([1.0, 5.0], D // 2))
-LOUD = ["logistic", "squared", "huber", "poisson"]
+LOUD = ["logistic", "multinomial", "squared", "huber", "poisson"]
+CLASSES = ("logistic", "multinomial")
 KINDS = [
     ("add_remove", "unit", "dense"),
     ("add_remove", "sub_unit", "sparse"),
@@ -70,11 +71,12 @@ def test_a_person_is_in_one_level_of_distances(most, rows):
 
 @pytest.mark.parametrize("rows", [1, 4])
 @pytest.mark.parametrize("most", [50.0, 0.1])
-def test_a_person_is_in_one_cell_of_margins(most, rows):
-    random, found = np.random.default_rng(5), []
-    for person in persons("logistic", rows, 5):
+@pytest.mark.parametrize("loss", CLASSES)
+def test_a_person_is_in_one_cell_or_level_of_margins(loss, most, rows):
+    random, k, found = np.random.default_rng(5), LOSSES[loss].n_outputs, []
+    for person in persons(loss, rows, 5):
         chosen = person.derive(no_features).derive(Whiten.to(np.eye(1)), person.derive(targets_of))
-        weights, center = 30 * random.normal(size=(1, 1)), random.normal(size=1)
+        weights, center = 30 * random.normal(size=(1, k)), random.normal(size=k)
         found.append(chosen.total(MarginCells(weights, center, most)))
     assert_one_level(distances(found))
 
@@ -136,6 +138,19 @@ def test_center_and_spread_of_margins_are_found():
         assert abs(mean - center) < 5 * doubt < 1
 
 
+def test_sizes_of_margins_of_several_classes_are_found():
+    """Of 20,000 in five classes, seed 11; noise of 1 % of them in every count, or all of it."""
+    random = np.random.default_rng(11)
+    n, noise = 20_000, 200
+    for size in (0.5, 1.0, 2.5):
+        margins = size / np.sqrt(5) * random.normal(size=(n, 5))
+        counts = levels.level_counts(np.square(margins).sum(axis=1), 36.0, None)
+        noisy = counts + noise * random.normal(size=levels.N_LEVELS)
+        assert levels.likely_size(noisy, n, noise, 1.0, 6.0) == pytest.approx(size, rel=0.2)
+        hidden = counts + 3e6 * random.normal(size=levels.N_LEVELS)
+        assert levels.likely_size(hidden, n, 3e6, 1.0, 6.0) == pytest.approx(1.0, rel=0.1)
+
+
 def test_what_noise_hides_is_what_was_expected():
     """Noise of 30 times the records, seed 10."""
     random = np.random.default_rng(10)
@@ -165,6 +180,8 @@ def test_counts_beyond_all_numbers_end_in_numbers(answer):
     cells = np.full(levels.N_CELLS, 60.0)
     cells[3] = answer
     assert np.isfinite(levels.center_and_spread(cells, 1000.0, 30.0, 1.0, 6.0)).all()
+    counts = cells[: levels.N_LEVELS]
+    assert 0 < levels.likely_size(counts, 1000.0, 30.0, 1.0, 6.0) <= 6.0
 
 
 def test_coordinates_with_longer_steps_are_coordinates():
@@ -207,13 +224,13 @@ def facts(loss: str, neighbors: str, n: int, **more) -> PublicFacts:
 
 def solved(data: Dataset, loss: str, public: PublicFacts):
     """At an epsilon at which noise is loud, so that nothing is set for a test."""
-    epsilon = 0.15 if loss == "logistic" else 0.3
+    epsilon = 0.15 if loss in CLASSES else 0.3
     epsilon *= 2 if public.neighbors == "replace_one" else 1
     solution, queries, _ = recorded(
         Pursuit(), data, LOSSES[loss], public, epsilon=epsilon, delta=1e-4, seed=3
     )
-    gradients = [q for q in queries if np.shape(q.answer) == (D + 1, 1)]
-    wanted = sum(n for _, n in (CLASS_LEGS if loss == "logistic" else NUMBER_LEGS))
+    gradients = [q for q in queries if np.shape(q.answer) == (D + 1, LOSSES[loss].n_outputs)]
+    wanted = sum(n for _, n in (CLASS_LEGS if loss in CLASSES else NUMBER_LEGS))
     assert len(gradients) == wanted  # or nothing is shown here
     return solution, queries
 
@@ -265,8 +282,9 @@ def test_answers_alone_lead_the_way(loss, n):
 def test_answers_beyond_all_numbers_lead_the_same_way_on_any_records(loss):
     public = facts(loss, "add_remove", 0)
     _, queries = solved(dataset(crowd(loss, "unit", 900, 1), "dense"), loss, public)
-    turned = 1e307 * np.tile([1.0, -1.0], D)[: D + 1, None]
-    answers = [turned if np.shape(q.answer) == (D + 1, 1) else q.answer for q in queries]
+    turned = 1e307 * np.tile([1.0, -1.0], D)[: D + 1, None] * np.ones(LOSSES[loss].n_outputs)
+    answers = [turned if np.shape(q.answer) == turned.shape else q.answer for q in queries]
+    assert sum(answer is turned for answer in answers) >= 60
     ends = []
     for n in (0, 1, 50):
         curator = ScriptedCurator(public, Scripted(list(answers)))

@@ -22,9 +22,7 @@ from sparsedp.solvers import Pursuit
 from sparsedp.solvers.pursuit.calibration.looks import (
     OF_MORE_CLASSES,
     OF_TWO_CLASSES,
-    SQUARE_WEIGHT,
 )
-from sparsedp.solvers.pursuit.calibration.two_classes import TwoClassLaw
 from sparsedp.solvers.pursuit.columns.ball import BallSums, Sums
 from sparsedp.solvers.pursuit.columns.ball import about_zero as moved_to_zero
 from sparsedp.solvers.pursuit.columns.cells import CellCounts, Hats, WaveGradient
@@ -239,13 +237,9 @@ def test_no_wave_of_a_feature_moves_by_more_than_the_norm(loss, rows):
 @pytest.mark.parametrize(("reach", "least"), [(0.1, 0.85), (3.0, 0.85), (80.0, 0.6)])
 @pytest.mark.parametrize("loss", ["logistic", "multinomial"])
 def test_no_record_moves_a_look_by_more_than_declared(loss, reach, least, rows):
-    """Residuals, products, squares and slopes at margins all over, those of corners among them.
-
-    Of two classes the first two alone are asked for.
-    """
+    """Residuals and products at margins all over, those of corners among them."""
     random, minimized = np.random.default_rng(7), LOSSES[loss]
     k, found = minimized.n_outputs, []
-    n_told = None if k > 1 else TwoClassLaw.n_told
     for number, person in enumerate(persons(loss, rows, 8)):
         far = random.choice([-40.0, 40.0], size=(1, k))
         weights = far if number % 2 else 3 * random.normal(size=(1, k))
@@ -253,8 +247,7 @@ def test_no_record_moves_a_look_by_more_than_declared(loss, reach, least, rows):
         chosen = columns.derive(Whiten.to(np.eye(1)), person.derive(targets_of))
         center, shift = random.normal(size=(2, k))
         moving = center, shift, float(random.uniform(0.05, 8)), reach
-        sums = LookSums(LabelLoss(minimized), weights, *moving, SQUARE_WEIGHT)
-        found.append(chosen.total(sums)[:n_told])
+        found.append(chosen.total(LookSums(LabelLoss(minimized), weights, *moving)))
     moved, limit = distances(found), OF_MORE_CLASSES if k > 1 else OF_TWO_CLASSES
     assert least * limit < moved["add_remove"] <= limit * (1 + TOLERANCE)
     assert least * limit < moved["replace_one"] <= 2 * limit * (1 + TOLERANCE)

@@ -14,16 +14,18 @@ WRONG = (f"{RELEASES}::test_a_wrong_label_moves_the_sum_of_residuals_by_what_is_
 SAME = (f"{RELEASES}::test_with_the_same_answers_shapes_are_the_same_to_the_last_bit",)
 LAW = "src/sparsedp/solvers/pursuit/calibration/two_classes.py"
 CALIBRATION = ("tests/solvers/test_calibration.py",)
+MANY = "src/sparsedp/solvers/pursuit/calibration/many_classes.py"
+LEVELS = "src/sparsedp/solvers/pursuit/columns/levels.py"
 TOLD = (*CALIBRATION, "tests/solvers/test_pursuit.py")
 SHAPES = ("tests/additive/test_shapes.py",)
+DESCENT = ("tests/additive/test_descent.py",)
 PURSUIT = ("tests/privacy/test_pursuit.py",)
 TIGHT = ("tests/solvers/test_bounds.py",)
 
 MUTANTS = [
     # What one record adds.
-    Mutant(LAW, "    n_told = 2\n", "    n_told = 3\n", LOOKS),
     Mutant(CALIBRATE, "OF_TWO_CLASSES = math.sqrt(2)", "OF_TWO_CLASSES = 1.0", LOOKS),
-    Mutant(CALIBRATE, "math.sqrt(2 + 2 + SQUARE", "math.sqrt(2 + SQUARE", LOOKS),
+    Mutant(CALIBRATE, "OF_MORE_CLASSES = 2.0", "OF_MORE_CLASSES = 1.5", LOOKS),
     Mutant(RECORDS, "np.ones(len(away)), 1.0)[0]", "np.ones(len(away)), 1.5)[0]", LOOKS),
     Mutant(RECORDS, "weighed(table, block.columns.weights)", "weighed(table, None)", LOOKS),
     Mutant(CALIBRATE, "(OF_TWO_CLASSES, 1.0) if", "(OF_TWO_CLASSES, 0.5) if", WRONG),
@@ -47,6 +49,20 @@ MUTANTS = [
     Mutant(LAW, "log_masses += np.log(np.cosh(places))", "pass", TOLD),
     Mutant(LAW, " - tails", "", TOLD),
     Mutant(LAW, " - fit,", ",", TOLD),
+    Mutant(MANY, "product - now + honest", "product + honest", CALIBRATION),
+    Mutant(MANY, "max(1 - (spread.by_noise", "min(1 - (spread.by_noise", CALIBRATION),
+    Mutant(MANY, "/ np.maximum(self.variance + np.square(noise), 1e-300)", "", CALIBRATION),
+    Mutant(MANY, "shift = shift + wanted - np", "shift = shift - np", CALIBRATION),
+    Mutant(MANY, "np.concatenate([found, -found])", "np.concatenate([found, found])", CALIBRATION),
+    # Several classes where noise is loud.
+    Mutant(
+        RECORDS,
+        "dot(away, away), self.most**2, weights)",
+        "dot(away, away), self.most**2, None)",
+        DESCENT,
+    ),
+    Mutant(MARGINS, "self.weights.shape[1] > 1", "self.weights.shape[1] > 9", DESCENT),
+    Mutant(LEVELS, "(levels / 2 - math", "(levels - math", DESCENT),
     # Coordinates.
     Mutant(GRAM, "whitening[0, 1:] = -self.center / roots", "whitening[0, 1:] = 0.0", SHAPES),
     # Bounds.

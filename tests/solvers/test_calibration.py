@@ -6,18 +6,20 @@ from typing import cast
 
 import numpy as np
 import pytest
-from scipy.special import expit
+from scipy.special import expit, softmax
 from scipy.stats import t as student
 
 from sparsedp import Bounds, SparseLogisticRegression
+from sparsedp.data.dataset import Dataset
+from sparsedp.losses import Multinomial
 from sparsedp.solvers.pursuit.calibration.looks import (
-    SQUARE_WEIGHT,
+    OF_MORE_CLASSES,
     Calibration,
     Center,
     Moved,
     Spread,
 )
-from sparsedp.solvers.pursuit.calibration.many_classes import ManyClassLaw
+from sparsedp.solvers.pursuit.calibration.many_classes import LEAST_SIGNAL, ManyClassLaw, drawn
 from sparsedp.solvers.pursuit.calibration.margins import Margins
 from sparsedp.solvers.pursuit.calibration.two_classes import (
     RAREST,
@@ -28,7 +30,14 @@ from sparsedp.solvers.pursuit.calibration.two_classes import (
 )
 from sparsedp.solvers.pursuit.moments import Moments
 from sparsedp.solvers.pursuit.plan import BOX, ROWS, TOGETHER
-from sparsedp.solvers.pursuit.records import LabelLoss, LookSums, Whiten, no_features, targets_of
+from sparsedp.solvers.pursuit.records import (
+    LabelLoss,
+    LookSums,
+    Whiten,
+    Widen,
+    no_features,
+    targets_of,
+)
 from tests.cases import LOSSES
 from tests.effects.test_offsets import LIMITS, dataset
 
@@ -57,14 +66,26 @@ def test_a_look_moves_margins_and_leaves_offsets_alone():
     chosen = data.derive(no_features).derive(Whiten.to(np.eye(1)), data.derive(targets_of))
     center, shift, factor, reach = 0.3, -0.4, 1.7, 2.0
     moving = np.array([center]), np.array([shift]), factor, reach
-    sums = LookSums(LabelLoss(LOSSES["logistic"]), np.array([[1.1]]), *moving, SQUARE_WEIGHT)
+    sums = LookSums(LabelLoss(LOSSES["logistic"]), np.array([[1.1]]), *moving)
     found = chosen.total(sums)
     # Solvers see offsets about the middle of their limits.
     p = expit(center + shift + factor * (1.1 - center) + offset - np.mean(LIMITS))
     height = (1.1 - center) / reach
-    r, v = np.sum(p - y), np.sum(p * (1 - p))
-    expected = [r, r * height, n * SQUARE_WEIGHT * height**2, v * height**2, v * height]
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    r = np.sum(p - y)
+    np.testing.assert_allclose(found, [r, r * height], rtol=1e-12)
+
+
+def test_two_records_move_a_look_at_several_classes_by_all_that_is_declared():
+    """One is told the class of the other, by margins that lie in the same direction."""
+    weights, shift = np.array([[0, 0, 0], [1e3, -1e3, 0.0]]), np.array([-300.0, 300.0, -300.0])
+    sums, looks = LookSums(LabelLoss(Multinomial(3)), weights, np.zeros(3), shift, 1.0, 1.0), []
+    for x, label in ((1.0, 1), (0.05, 0)):
+        data = Dataset.clip(np.array([[x]]), np.array([label]), Bounds(-1, 1), classes=range(3))
+        columns = data.derive(Widen(np.arange(1)), data.derive(no_features))
+        chosen = columns.derive(Whiten.to(np.eye(2)), data.derive(targets_of))
+        looks.append(chosen.total(sums))
+    assert np.linalg.norm(looks[0]) == pytest.approx(OF_MORE_CLASSES, rel=1e-6)
+    assert np.linalg.norm(looks[1] - looks[0]) == pytest.approx(2 * OF_MORE_CLASSES, rel=1e-6)
 
 
 def test_weights_of_moved_margins():
@@ -275,12 +296,92 @@ def test_looks_beyond_all_numbers_end_in_numbers(k, answer):
     law = (
         TwoClassLaw(0.2, 0.01, Center(np.zeros(1), 0.0), spread, shifts=True)
         if k == 1
-        else ManyClassLaw(rates, 0.2, spread, True, False)
+        else ManyClassLaw(rates, spread, True, False)
     )
     looks = Calibration(cast(Moments, Answers()), 0.1, k, 100.0)
-    moved = looks.found(lambda moved, reach: np.zeros(2 * k + 3), law)
+    moved = looks.found(lambda moved, reach: np.zeros(k + 1), law)
     assert np.isfinite(moved.shift).all()
     assert 0 < moved.factor < 1e3
+
+
+# What looks at more classes tell ------------------------------------------------------------------
+
+SEVERAL = np.random.default_rng(21).normal(size=(4000, 4)) * [2.0, 1.0, 0.5, 1.0]
+SEVERAL -= SEVERAL.mean(axis=1, keepdims=True)
+WHOLE = float(np.sqrt(np.square(SEVERAL).sum(axis=1).mean()))
+START = np.log([0.5, 0.3, 0.15, 0.05])
+
+
+def look_at(law: ManyClassLaw, honest: np.ndarray) -> np.ndarray:
+    """Means of residuals and of their products with heights, where margins are moved as told."""
+    moved = START + law.moved.shift + law.moved.factor * SEVERAL
+    excess, heights = softmax(moved, axis=1) - honest, SEVERAL / law.reach
+    heights = heights / np.maximum(1, np.linalg.norm(heights, axis=1, keepdims=True))
+    return np.append(excess.mean(axis=0), (excess * heights).sum(axis=1).mean())
+
+
+def told_several(honest: np.ndarray, noise: float, spread: Spread) -> ManyClassLaw:
+    """After all looks, each with this noise, seed 22; base rates are known."""
+    random = np.random.default_rng(22)
+    law = ManyClassLaw(honest.mean(axis=0), spread, True, False)
+    for see, n_told in ((law.see_residuals, 4), (law.see_all, 5), (law.see_residuals, 4)):
+        see((look_at(law, honest) + noise * random.normal(size=5))[:n_told], noise)
+    return law
+
+
+@pytest.mark.parametrize("factor", [0.3, 1.0, 5.0])
+def test_products_tell_how_far_apart_margins_of_several_classes_are_to_be(factor):
+    honest = softmax(np.log([0.2, 0.2, 0.3, 0.3]) + factor * SEVERAL, axis=1)
+    law = told_several(honest, 1e-4, Spread(WHOLE, 0.0))
+    np.testing.assert_allclose(look_at(law, honest)[:4], 0, atol=0.02)
+    # Much of what was believed before is kept, as no law is quite normal.
+    assert abs(np.log(law.moved.factor / factor)) <= 0.8 * abs(np.log(factor)) + 0.05
+    for first, part in ((factor / 2, 0.75), (2 * factor, 1.0)):  # far apart all look alike
+        law = told_several(honest, 1e-4, Spread(WHOLE, 0.0, left=1 / first, doubt=0.7))
+        assert abs(np.log(law.moved.factor / factor)) < part * np.log(2)
+
+
+def test_what_noise_hides_of_several_classes_is_what_was_believed():
+    honest = softmax(START + 3 * SEVERAL, axis=1)
+    law = told_several(honest, 50.0, Spread(WHOLE, 0.6 * WHOLE, left=0.5))
+    assert law.moved.factor == pytest.approx((1 - 0.6**2) / 0.5, rel=0.1)
+    assert np.abs(law.moved.shift).max() < 0.05
+    noisy = ManyClassLaw(honest.mean(axis=0), Spread(1.0, 2.0), True, False)
+    assert noisy.moved.factor == LEAST_SIGNAL
+
+
+def test_without_noise_several_classes_are_shifted_and_not_stretched():
+    honest = softmax(START + 3 * SEVERAL, axis=1)
+    law = ManyClassLaw(honest.mean(axis=0), Spread(WHOLE, 0.0), True, True)
+    for see, n_told in ((law.see_residuals, 4), (law.see_all, 5), (law.see_residuals, 4)):
+        see(look_at(law, honest)[:n_told], 0.0)
+    assert law.moved.factor == 1
+    np.testing.assert_allclose(look_at(law, honest)[:4], 0, atol=0.01)
+
+
+@pytest.mark.parametrize("k", [3, 10, 200])
+def test_drawn_margins_are_normal_and_the_same_each_time(k):
+    found = drawn(k)
+    np.testing.assert_array_equal(found, drawn(k))
+    assert np.isfinite(found).all()
+    np.testing.assert_allclose(found.sum(axis=1), 0, atol=1e-9)
+    np.testing.assert_allclose(found.mean(axis=0), 0, atol=1e-12)
+    assert np.square(found).sum(axis=1).mean() == pytest.approx(1.0)
+    # Every margin has its part of the square, and is within a deviation as often as it should be.
+    deviation = np.sqrt(1 / k)
+    np.testing.assert_allclose(found.std(axis=0), deviation, rtol=0.25)
+    assert (np.abs(found) < deviation).mean() == pytest.approx(0.683, abs=0.06)
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-300, 1.0, 1e300])
+@pytest.mark.parametrize("answer", [0.0, 2.0, -1e6, 1e6])
+def test_any_answer_about_several_classes_ends_in_numbers(answer, noise):
+    for spread in (Spread(0.05, 20.0, 1e-3, 0.7), Spread(20.0, 0.0)):
+        law = ManyClassLaw(np.array([0.002, 0.008, 0.99]), spread, True, False)
+        for see, n_told in ((law.see_residuals, 3), (law.see_all, 4), (law.see_residuals, 3)):
+            see(np.array([answer, -answer, answer, answer])[:n_told], noise)
+        assert np.isfinite(law.moved.shift).all()
+        assert 0 < law.moved.factor < 1e3
 
 
 def test_margins_that_may_not_be_shifted_are_not():

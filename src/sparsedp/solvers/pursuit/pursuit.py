@@ -290,7 +290,7 @@ def _response(loss: Loss, data: Dataset, moments: Moments, plan: Plan, noise: No
         return NumberResponse(loss, data, moments, share, of_range, noise.of_selections, loudness)
     if loss.n_outputs == 1:
         return TwoClassResponse(loss, data, moments, shares.counts, loudness)
-    return ManyClassResponse(loss, data, moments, shares.counts, loss.n_classes)
+    return ManyClassResponse(loss, data, moments, shares.counts, loss.n_classes, loudness)
 
 
 def plan_steps(plan: Plan, shapes: Shapes) -> tuple[int, int]:

@@ -63,13 +63,6 @@ class LabelLoss:
         """No residual is longer."""
         return 1.0 if self.loss.n_outputs == 1 else math.sqrt(2)
 
-    def slopes(self, residuals: np.ndarray, target: np.ndarray, heights: np.ndarray) -> np.ndarray:
-        """Derivatives of the residuals, where margins move by their heights."""
-        p = self._probabilities(residuals, target)
-        if self.loss.n_outputs == 1:
-            return p * (1 - p) * heights
-        return p * (heights - dot(p, heights)[:, None])
-
     def _probabilities(self, residuals: np.ndarray, target: np.ndarray) -> np.ndarray:
         if self.loss.n_outputs == 1:
             return residuals + target[:, None]
@@ -260,10 +253,9 @@ class LookSums:
     shift: np.ndarray
     factor: float
     reach: float
-    square_weight: float
 
     def __call__(self, block: Whitened) -> np.ndarray:
-        """Sums of residuals, of products with heights, of squares, and of how products grow."""
+        """Sums of residuals, and of products with heights."""
         loss, target, offset = self.record_loss, block.target, block.columns.offset
         away = block.own_margins(self.weights) - self.center
         margins = self.center + self.shift + self.factor * away
@@ -271,15 +263,13 @@ class LookSums:
             margins += offset[:, None]
         residuals = loss.clipped(loss.residuals(margins, target), loss.longest)
         heights = shrink(away / self.reach, np.ones(len(away)), 1.0)[0]
-        slopes = loss.slopes(residuals, target, heights)
-        sums = (dot(residuals, heights), self.square_weight * dot(heights, heights))
-        table = np.column_stack([residuals, *sums, dot(slopes, heights), slopes])
+        table = np.column_stack([residuals, dot(residuals, heights)])
         return column_sums(weighed(table, block.columns.weights))
 
 
 @dataclass(frozen=True, eq=False)
 class MarginCells:
-    """Cells of margins about a center, up to a distance; one output."""
+    """Cells of margins about a center, up to a distance; of several outputs levels of distances."""
 
     weights: np.ndarray
     center: np.ndarray
@@ -287,8 +277,10 @@ class MarginCells:
 
     def __call__(self, block: Whitened) -> np.ndarray:
         """Counts over the block's records."""
-        away = block.own_margins(self.weights) - self.center
-        return cell_counts(away[:, 0], self.most, block.columns.weights)
+        away, weights = block.own_margins(self.weights) - self.center, block.columns.weights
+        if away.shape[1] > 1:
+            return level_counts(dot(away, away), self.most**2, weights)
+        return cell_counts(away[:, 0], self.most, weights)
 
 
 def dot(left: np.ndarray, right: np.ndarray) -> np.ndarray:

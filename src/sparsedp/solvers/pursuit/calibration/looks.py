@@ -17,15 +17,11 @@ import numpy as np
 
 from sparsedp.solvers.pursuit.moments import Moments
 
-SQUARE_WEIGHT = 0.5
-"""Of squared heights beside residuals."""
-
 OF_TWO_CLASSES = math.sqrt(2)
 """What one record moves a look by: its residual, and the product of it with its height."""
 
-OF_MORE_CLASSES = math.sqrt(2 + 2 + SQUARE_WEIGHT**2 + 2 / 4)
-"""With squares and curvatures. Residuals of several classes have a norm of at most the root of 2,
-and no curvature is more than a half."""
+OF_MORE_CLASSES = 2.0
+"""The same where residuals have a norm of at most the root of 2."""
 
 STRETCH_DOUBT = 0.3
 """Margins are too far apart or too close by about this part, beside what noise makes of them."""
@@ -88,8 +84,6 @@ Looker = Callable[[Moved, float], np.ndarray]
 class Law(Protocol):
     """What is believed of margins, from one look to the next. Released."""
 
-    n_told: int
-    """Sums of a look that tell something: the first ones of `LookSums`."""
     reach: float
     """Heights end here."""
 
@@ -130,7 +124,7 @@ class Calibration:
         k, n, moments = self.n_outputs, self.n_records, self.moments
         whole, short = (OF_TWO_CLASSES, 1.0) if k == 1 else (OF_MORE_CLASSES, math.sqrt(2))
         at_residuals = k, short, OF_RESIDUALS * self.share, law.see_residuals
-        at_all = law.n_told, whole, (1 - 2 * OF_RESIDUALS) * self.share, law.see_all
+        at_all = k + 1, whole, (1 - 2 * OF_RESIDUALS) * self.share, law.see_all
         for count, sensitivity, share, see in (at_residuals, at_all, at_residuals):
             exact = look(law.moved, law.reach)[:count]  # private
             noisy = moments.release(exact, sensitivity, share)  # released

@@ -9,12 +9,11 @@ from sparsedp.data.records import Derived
 from sparsedp.solvers.pursuit.calibration.looks import (
     FIT_DOUBT,
     PUBLIC_DOUBT,
-    SQUARE_WEIGHT,
     Center,
     Moved,
     Spread,
 )
-from sparsedp.solvers.pursuit.columns.levels import ONE_LEVEL, center_and_spread
+from sparsedp.solvers.pursuit.columns.levels import ONE_LEVEL, center_and_spread, likely_size
 from sparsedp.solvers.pursuit.inference.coordinates import Coordinates
 from sparsedp.solvers.pursuit.moments import Moments
 from sparsedp.solvers.pursuit.records import LabelLoss, LookSums, MarginCells
@@ -98,7 +97,7 @@ class Margins:
         return Spread(whole, math.sqrt(by_noise * self.weights.shape[1]))
 
     def seen(self, moments: Moments, left: float, share: float) -> tuple["Margins", Spread]:
-        """Look where the center is, and how far most margins are from it; one output.
+        """Look how far most margins are from the center, and with one output where that is.
 
         Parameters
         ----------
@@ -113,10 +112,12 @@ class Margins:
         sums = MarginCells(self.at.unwhitening @ self.weights, self.center, most)
         exact = self.records.total(sums)  # private
         noisy = moments.release(exact, ONE_LEVEL, share)  # released
-        noise = moments.deviation(ONE_LEVEL, share)
-        center, doubt, seen = center_and_spread(
-            noisy, self.response.n_records, noise, expected.whole, most
-        )
+        told = noisy, self.response.n_records, moments.deviation(ONE_LEVEL, share)
+        center, doubt = self.off_center, self.doubt
+        if self.weights.shape[1] > 1:
+            seen = likely_size(*told, expected.whole, most)
+        else:
+            center, doubt, seen = center_and_spread(*told, expected.whole, most)
         whole = between(LEAST_SPREAD, seen, LARGEST_SPREAD)
         # The part of noise in margins is that in weights.
         spread = Spread(whole, whole * expected.by_noise / expected.whole, left, UNSURE)
@@ -127,9 +128,7 @@ class Margins:
         loss = self.response.record_loss
         assert isinstance(loss, LabelLoss)
         moving = self.center, moved.shift, moved.factor, reach
-        return self.records.total(
-            LookSums(loss, self.at.unwhitening @ self.weights, *moving, SQUARE_WEIGHT)
-        )
+        return self.records.total(LookSums(loss, self.at.unwhitening @ self.weights, *moving))
 
     def calibrated(self, spread: Spread, share: float) -> np.ndarray:
         """Weights of margins that are moved so that predictions are honest."""

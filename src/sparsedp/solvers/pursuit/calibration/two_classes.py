@@ -159,8 +159,6 @@ class TwoClassLaw:
     shifts: bool
     looks: list[Look] = field(default_factory=list)
 
-    n_told = 2
-
     def __post_init__(self) -> None:
         # Answers that overflow end in a poor model, and not in none.
         self._center = _within(float(self.center.value[0]), FARTHEST_LEVEL)

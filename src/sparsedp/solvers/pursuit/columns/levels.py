@@ -89,10 +89,7 @@ def center_and_spread(
     edges = np.linspace(-1, 1, N_CELLS + 1)[1:-1]
     below = ndtr((edges - means[:, None, None]) / 2.0 ** levels[:, None])
     counted = n_records * np.diff(below, prepend=0.0, append=1.0)
-    noise = max(noise, FINEST_COUNT * n_records)
-    # Squares of answers that are beyond all that noise does would be no numbers.
-    away = np.clip(np.nan_to_num((noisy - counted) / noise), -FARTHEST_COUNT, FARTHEST_COUNT)
-    misfit = np.square(away).sum(axis=-1)
+    misfit = _misfit(noisy - counted, n_records, noise).sum(axis=-1)
     misfit += np.square(means / (CENTER_DOUBT * expected / most))[:, None]
     misfit += np.square((levels - math.log2(expected / most)) / LEVEL_DOUBT)
     likely = np.exp((misfit.min() - misfit) / 2)
@@ -101,6 +98,31 @@ def center_and_spread(
     mean = float(of_means @ means)
     doubt = math.sqrt(float(of_means @ np.square(means - mean)))
     return most * mean, most * doubt, most * 2.0 ** float(of_levels @ levels)
+
+
+def likely_size(
+    noisy: np.ndarray, n_records: float, noise: float, expected: float, most: float
+) -> float:
+    """The usual size of vectors, by counts of levels of their squared lengths.
+
+    A mean over all sizes, as likely as counts leave them: what noise hides is what was expected.
+    Parameters are those of `center_and_spread`; levels begin at the square of ``most``.
+    """
+    levels = -np.arange(2 * PER_LEVEL * 6 + 1) / PER_LEVEL
+    begins = 2.0 ** -np.arange(1.0, N_LEVELS)
+    below = of_distances(begins[:, None] / 2.0**levels)
+    counted = n_records * -np.diff(below, axis=0, prepend=1.0, append=0.0)
+    misfit = _misfit(noisy[:, None] - counted, n_records, noise).sum(axis=0)
+    misfit += np.square((levels / 2 - math.log2(expected / most)) / LEVEL_DOUBT)
+    likely = np.exp((misfit.min() - misfit) / 2)
+    return most * 2.0 ** float(likely @ levels / likely.sum() / 2)
+
+
+def _misfit(away: np.ndarray, n_records: float, noise: float) -> np.ndarray:
+    """Squares of what counts are off by, over their noise."""
+    noise = max(noise, FINEST_COUNT * n_records)
+    # Squares of answers that are beyond all that noise does would be no numbers.
+    return np.square(np.clip(np.nan_to_num(away / noise), -FARTHEST_COUNT, FARTHEST_COUNT))
 
 
 def usual(noisy: np.ndarray, n_records: float, most: float, law: Law) -> float:

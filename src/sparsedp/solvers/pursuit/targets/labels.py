@@ -88,10 +88,16 @@ class ManyClassResponse:
     scale = 1.0
     centered, calibrated, bends_early = False, True, True
     unused, back = 0.0, (1.0, 0.0)
-    margin_variance, loud = MARGIN_VARIANCE, False
+    margin_variance = MARGIN_VARIANCE
 
     def __init__(
-        self, loss: Loss, data: Dataset, moments: Moments, share: float, n_classes: int
+        self,
+        loss: Loss,
+        data: Dataset,
+        moments: Moments,
+        share: float,
+        n_classes: int,
+        noise: Loudness,
     ) -> None:
         self.loss, self.record_loss, self._moments = loss, LabelLoss(loss), moments
         n = moments.curator.public.total_weight
@@ -100,14 +106,15 @@ class ManyClassResponse:
         counts = moments.release(counts, ONE_HOT, share)  # released
         known, fewest = (counts.sum(), n_classes * FEWEST) if n is None else (n, 1.0)
         self.n_records = max(float(known), fewest)
-        noise = moments.deviation(ONE_HOT, share) / self.n_records
-        p = np.array([likely_share(part, noise) for part in counts / self.n_records])
+        blur = moments.deviation(ONE_HOT, share) / self.n_records
+        p = np.array([likely_share(part, blur) for part in counts / self.n_records])
         self._rates = p = p / p.sum()
         self._intercept = data.intercept
         self.intercept = np.log(p) - np.log(p).mean() if data.intercept else np.zeros(n_classes)
         self._mean_curvatures = p * (1 - p)
         self.curvature = self.bend_curvature = float(np.sum(p * (1 - p)) / (n_classes - 1))
         self.spread = math.sqrt(float(np.sum(p * (1 - p))))
+        self.loud = noise.of_classes(self.n_records, self.curvature)
 
     def selection_norm(
         self, chosen: Derived, weights: np.ndarray, constant: np.ndarray, share: float
@@ -128,9 +135,8 @@ class ManyClassResponse:
 
     def calibration(self, look: Looker, spread: Spread, center: Center, share: float) -> Moved:
         """Toward the base rates, class by class, and as far apart as margins should be."""
-        k, curvature = len(self._rates), float(self._mean_curvatures.mean())
-        noiseless = self._moments.curator.noiseless
-        law = ManyClassLaw(self._rates, curvature, spread, self._intercept, noiseless)
+        noiseless, k = self._moments.curator.noiseless, len(self._rates)
+        law = ManyClassLaw(self._rates, spread, self._intercept, noiseless)
         return Calibration(self._moments, share, k, self.n_records).found(look, law)
 
 

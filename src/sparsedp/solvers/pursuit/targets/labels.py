@@ -114,7 +114,7 @@ class ManyClassResponse:
         self._mean_curvatures = p * (1 - p)
         self.curvature = self.bend_curvature = float(np.sum(p * (1 - p)) / (n_classes - 1))
         self.spread = math.sqrt(float(np.sum(p * (1 - p))))
-        self.loud = noise.of_classes(self.n_records, self.curvature)
+        self.loud = noise.of_labels(self.n_records, self.curvature)
 
     def selection_norm(
         self, chosen: Derived, weights: np.ndarray, constant: np.ndarray, share: float

@@ -9,10 +9,7 @@ LOUD_NUMBERS = 150.0
 """Below this quietness numbers are fitted by a descent: above it a Gram matrix and bends pay."""
 
 LOUD_LABELS = 4.5
-"""Below this quietness times curvature two classes are."""
-
-LOUD_CLASSES = 6.5
-"""And more than two, each of which has its own noise."""
+"""Below this quietness times curvature classes are."""
 
 FEWEST_SEEN = 28.0
 """With fewer records, over the noise of a sum, neither means nor distances are to be seen; the way
@@ -41,12 +38,8 @@ class Loudness:
         return self._quiet(n_records) < LOUD_NUMBERS
 
     def of_labels(self, n_records: float, curvature: float) -> bool:
-        """Whether it drowns two classes."""
+        """Whether it drowns classes."""
         return curvature * self._quiet(n_records) < LOUD_LABELS
-
-    def of_classes(self, n_records: float, curvature: float) -> bool:
-        """Whether it drowns more than two."""
-        return curvature * self._quiet(n_records) < LOUD_CLASSES
 
     def _quiet(self, n_records: float) -> float:
         """Quietness, or beyond all numbers where there is no descent in any case."""

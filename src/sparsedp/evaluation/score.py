@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 LEVEL = 0.95
 """How often an interval is to cover."""
@@ -77,7 +77,7 @@ class Score:
         sparse = max(rare / (2 * total**2), 0.0) if total > 0 else 0.0
         few, sparse = min(few, 1 / LEAST_FREEDOM), min(sparse, 1 / FEWEST)
         freedom = 1 / (few + sparse) if few + sparse > 0 else math.inf
-        z = float(student.ppf((1 + LEVEL) / 2, freedom))
+        z = float(stdtrit(freedom, (1 + LEVEL) / 2))
         lower, upper = _ends(value, sampling, noise, z, limits)
         low, high = limits
         return cls(

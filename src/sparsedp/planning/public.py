@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.stats import rankdata
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.gate import encode_labels, target_numbers
@@ -173,6 +172,8 @@ class PublicSample:
         n_in, n_out = int((y == 1).sum()), int((y == 0).sum())
         if not n_in or not n_out:
             return 0.5
+        from scipy.stats import rankdata  # slow to import
+
         ranks = rankdata(model.decision_function(X))
         return float((ranks[y == 1].sum() - n_in * (n_in + 1) / 2) / (n_in * n_out))
 
@@ -242,5 +243,5 @@ def tried(sample: PublicSample, facts: Facts) -> Trial:
 def _spread(values: np.ndarray) -> Band:
     """Where another value lies: as normal ones do whose deviation is estimated."""
     reach = np.std(values, ddof=1) * np.sqrt(1 + 1 / len(values))
-    found = np.mean(values) + reach * student.ppf(LEVELS, len(values) - 1)
+    found = np.mean(values) + reach * stdtrit(len(values) - 1, LEVELS)
     return Band(*np.minimum(found, 1.0).tolist())

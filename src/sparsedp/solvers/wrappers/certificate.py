@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.sums.losses import gradient_sum
@@ -48,8 +48,8 @@ def gradient_safety(
     """Safety of ranking a gradient released with this standard deviation."""
     if n_keep == n_features:
         return Safety(0.0, beta)
-    rises = norm.isf(beta / (4 * n_outputs * (n_features - n_keep)))
-    falls = norm.isf(beta / (2 * n_keep))
+    rises = -ndtri(beta / (4 * n_outputs * (n_features - n_keep)))
+    falls = -ndtri(beta / (2 * n_keep))
     return Safety(noise * float(rises + falls), beta)
 
 
@@ -187,6 +187,6 @@ class Certificate:
             value = product + self.radius * steepest.max()  # private
             sensitivity = bound * (length + self.radius)
         noisy = curator.perturb(np.array([value]), sensitivity, name=REQUEST)[0]  # released
-        quantile = float(norm.ppf(self.confidence)) + GRID
+        quantile = float(ndtri(self.confidence)) + GRID
         upper = float(noisy + quantile * curator.noise_level(sensitivity, name=REQUEST))
         return Bound(max(upper, 0.0), self.confidence, self.radius)

@@ -19,7 +19,12 @@ from sparsedp.solvers.pursuit.calibration.looks import (
     Moved,
     Spread,
 )
-from sparsedp.solvers.pursuit.calibration.many_classes import LEAST_SIGNAL, ManyClassLaw, drawn
+from sparsedp.solvers.pursuit.calibration.many_classes import (
+    LEAST_SIGNAL,
+    ManyClassLaw,
+    drawn,
+    leaning,
+)
 from sparsedp.solvers.pursuit.calibration.margins import Margins
 from sparsedp.solvers.pursuit.calibration.two_classes import (
     RAREST,
@@ -371,6 +376,18 @@ def test_drawn_margins_are_normal_and_the_same_each_time(k):
     deviation = np.sqrt(1 / k)
     np.testing.assert_allclose(found.std(axis=0), deviation, rtol=0.25)
     assert (np.abs(found) < deviation).mean() == pytest.approx(0.683, abs=0.06)
+
+
+def test_products_are_told_where_mean_predictions_are_the_rates():
+    margins, rates = drawn(3), np.array([0.7, 0.25, 0.05])
+    for factor, off in ((0.1, 1e-3), (1.0, 1e-3), (4.0, 0.1)):  # a few steps lead close enough
+        shift = np.zeros(3)
+        for _ in range(500):
+            means = softmax(factor * margins + shift, axis=1).mean(axis=0)
+            shift += 0.5 * np.log(rates / means)
+        expected = (softmax(factor * margins + shift, axis=1) * margins).sum(axis=1).mean()
+        found = leaning(np.array([factor, 9.0]), margins, margins, rates)
+        assert found[0] == pytest.approx(expected, rel=off)
 
 
 @pytest.mark.parametrize("noise", [0.0, 1e-300, 1.0, 1e300])

@@ -50,7 +50,7 @@ MUTANTS = [
     Mutant(LAW, " - tails", "", TOLD),
     Mutant(LAW, " - fit,", ",", TOLD),
     Mutant(MANY, "product - now + honest", "product + honest", CALIBRATION),
-    Mutant(MANY, "max(1 - (spread.by_noise", "min(1 - (spread.by_noise", CALIBRATION),
+    Mutant(MANY, "spread.likely_factor(LEAST_SIGNAL)", "spread.likely_factor()", CALIBRATION),
     Mutant(MANY, "/ np.maximum(self.variance + np.square(noise), 1e-300)", "", CALIBRATION),
     Mutant(MANY, "shift = shift + wanted - np", "shift = shift - np", CALIBRATION),
     Mutant(MANY, "np.concatenate([found, -found])", "np.concatenate([found, found])", CALIBRATION),

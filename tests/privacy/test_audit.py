@@ -29,9 +29,11 @@ from sparsedp.audit.lower_bound import (
 from sparsedp.audit.neighbors import canceling_pair, dataset, flipped_label_pair, linear_pair
 from sparsedp.audit.targets import (
     LOSSES,
+    N_LOUD,
     bent,
     brisk,
     inferring,
+    loud,
     persons,
     proven,
     published,
@@ -477,6 +479,18 @@ def test_features_that_bend_are_attacked_and_protected(epsilon):
         assert run.fault is None, (target.loss, target.neighbors)
         assert 0.5 < run.movement <= 1 + 1e-9
         assert abs(run.loss) < 10 * epsilon
+
+
+def test_descents_under_loud_noise_are_attacked_and_protected():
+    for target in loud():
+        assert target.pair is not None
+        attack = Attack(target.solver, target.loss, target.pair(), target.epsilon, target.delta)
+        run = attack.run(b"loud")
+        steps = [query for query in run.queries if np.shape(query.answer)[:1] == (1 + N_LOUD,)]
+        assert len(steps) >= 60, "this is no descent"
+        assert run.fault is None, (target.loss, target.neighbors)
+        assert 0.5 < run.movement <= 1 + 1e-9
+        assert abs(run.loss) < 10 * target.epsilon
 
 
 @dataclass(frozen=True)

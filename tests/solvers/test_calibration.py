@@ -105,10 +105,10 @@ def test_weights_of_moved_margins():
 
 
 def test_noise_alone_is_pulled_together():
-    assert Spread(2.0, 0.0).likely_factor == 1
-    assert Spread(2.0, 1.0).likely_factor == pytest.approx(0.75)
-    assert 0 < Spread(1.0, 5.0).likely_factor < 0.1
-    assert Spread(2.0, 1.0, left=0.5).likely_factor == pytest.approx(1.5)
+    assert Spread(2.0, 0.0).likely_factor() == 1
+    assert Spread(2.0, 1.0).likely_factor() == pytest.approx(0.75)
+    assert 0 < Spread(1.0, 5.0).likely_factor() < 0.1
+    assert Spread(2.0, 1.0, left=0.5).likely_factor() == pytest.approx(1.5)
 
 
 @pytest.mark.parametrize("rate", [0.002, 0.03, 0.5, 0.9])

@@ -60,10 +60,9 @@ class Spread:
     doubt: float = STRETCH_DOUBT
     """Part by which they may be too far apart or too close."""
 
-    @property
-    def likely_factor(self) -> float:
-        """What margins are without noise, over margins with it (Wiener 1949)."""
-        return max(1 - (self.by_noise / self.whole) ** 2, LEAST_FACTOR) / self.left
+    def likely_factor(self, least: float = LEAST_FACTOR) -> float:
+        """What margins are without noise, over margins with it (Wiener 1949); at least so much."""
+        return max(1 - (self.by_noise / self.whole) ** 2, least) / self.left
 
 
 @dataclass(frozen=True, eq=False)

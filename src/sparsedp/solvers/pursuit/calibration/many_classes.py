@@ -81,8 +81,7 @@ class ManyClassLaw:
         self._rates, self._spread, self._noiseless = rates, spread, noiseless
         self.reach = REACH * spread.whole
         self._shift = Belief(np.zeros(k), np.full(k, CLASS_DOUBT if shifts else 0.0))
-        signal = max(1 - (spread.by_noise / spread.whole) ** 2, LEAST_SIGNAL)
-        self._first, self._factor = signal / spread.left, 1.0
+        self._first, self._factor = spread.likely_factor(LEAST_SIGNAL), 1.0
         self._stretch(1.0 if noiseless else self._first)
 
     @property

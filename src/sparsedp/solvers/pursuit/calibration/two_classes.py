@@ -166,7 +166,7 @@ class TwoClassLaw:
         doubt = LEAST_DOUBT + SPREAD_DOUBT * self.spread.whole
         self._doubt = math.hypot(doubt, min(self.center.doubt, FARTHEST))
         # Margins turn out to be too far apart rather than too close, the more so the less is known.
-        self._first = self.spread.likely_factor * math.exp(-self.spread.doubt / 2)
+        self._first = self.spread.likely_factor() * math.exp(-self.spread.doubt / 2)
         self.reach, self._factor = REACH * self.spread.whole, 1.0
         if self.blur > 0:
             self._factor = self._first * math.exp(self.spread.doubt**2 / 2)

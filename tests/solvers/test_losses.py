@@ -140,6 +140,7 @@ def test_huber_is_not_moved_by_gross_errors():
     errors = {}
     for loss in ("squared", Huber(threshold=0.02)):
         model = SparseLinearRegression(target_bounds=(-50, 50), loss=loss, **EXACT).fit(X, y)
+        assert set(np.flatnonzero(model.coef_)) == {0, 2, 4}
         errors[str(loss)] = abs(model.intercept_) + np.abs(model.coef_ - true).max()
     assert errors["Huber(threshold=0.02)"] < 0.2 * errors["squared"]
     private = SparseLinearRegression(target_bounds=(-10, 10), loss="huber", **PRIVATE).fit(X, y)

@@ -11,8 +11,9 @@ import sparsedp.solvers.pursuit as family
 from sparsedp.fit import plan as fit_plan
 
 NUMBERS = (int, float, tuple)
-APART = (f"{family.__name__}.inference", f"{family.__name__}.columns.cells")
-"""Intervals, which are no default, and how much is computed at once."""
+APART = tuple(f"{family.__name__}.{name}" for name in ("inference", "columns.cells", "exact"))
+"""Intervals, which are no default, how much is computed at once, and fits without noise, of which
+the law takes one ceiling among others."""
 
 
 def constants() -> dict[str, str]:

@@ -11,7 +11,7 @@ from sparsedp.solvers.pursuit.columns.cells import Hats, WaveGradient
 from sparsedp.solvers.pursuit.columns.gram import GramBudget
 from sparsedp.solvers.pursuit.columns.means import Means
 from sparsedp.solvers.pursuit.columns.shapes import Shapes
-from sparsedp.solvers.pursuit.exact import newton
+from sparsedp.solvers.pursuit.exact import CLOSE, MOST_STEPS, ExactFit, Penalty
 from sparsedp.solvers.pursuit.gradient import Steepness
 from sparsedp.solvers.pursuit.inference.coordinates import Coordinates
 from sparsedp.solvers.pursuit.moments import Moments
@@ -28,9 +28,6 @@ from sparsedp.solvers.pursuit.targets.response import Response
 
 LONGEST_STEP = 2.0
 """In whitened coordinates: no step changes margins by more than this, root mean square."""
-
-N_EXACT_STEPS = 30
-"""Where there is no noise."""
 
 CURVATURE_SHARE = 0.03
 """Part of a step's budget that finds out how long it should be."""
@@ -77,6 +74,7 @@ class ActiveSet:
         self._targets = response.targets  # private
         self._columns = data.derive(no_features)  # private
         self._hats: Derived | None = None  # private, made for the first choice among features
+        self._penalty = self._plain(self.first)
         self._change_coordinates(np.eye(self.first), np.eye(self.first))
 
     def selection_gradient(self, share: float) -> tuple[np.ndarray, float]:
@@ -230,6 +228,7 @@ class ActiveSet:
         self.features = np.concatenate([self.features, features])
         nothing_yet = np.zeros((len(limits), self.weights.shape[1]))
         self.weights = np.concatenate([self.weights, nothing_yet])
+        self._penalty = self._plain(new)
         widen = Widen(features)
         if len(self.shapes.bent):
             knots, basis = self.shapes.knots[features], self.shapes.basis(self.features)
@@ -294,8 +293,7 @@ class ActiveSet:
             What is left of the noise in it: standard deviation of every whitened coordinate.
         """
         if self._moments.curator.noiseless:
-            everything = np.ones(len(self.weights), dtype=bool)
-            return self._descended(self.weights, N_EXACT_STEPS, everything), everything * 0.0
+            return self._settled_exactly(), np.zeros(len(self.weights))
         iterates, variances = [], []
         for _ in range(n_steps):
             variances.append(self.step(share / n_steps, share) ** 2)
@@ -307,20 +305,34 @@ class ActiveSet:
         factors = np.square(left.mean(axis=1)).sum(axis=1)
         return average, np.sqrt(np.mean(variances) * factors)
 
+    @property
+    def _exact(self) -> ExactFit:
+        """Where nothing has to be protected."""
+        response = self.response
+        return ExactFit(self._columns, self._targets, response.loss, response.n_records)
+
+    def _plain(self, size: int) -> Penalty:
+        """Without noise: every column takes part."""
+        return Penalty.of(np.ones(size, dtype=bool), self.first, self.response.n_records)
+
+    def _settled_exactly(self) -> np.ndarray:
+        """Without noise: features bend as far as records tell."""
+        start = np.zeros_like(self.weights)
+        start[: self.first] = self.response.intercept
+        counts = [np.arange(size) for size in self.sizes]
+        waves = np.concatenate([np.zeros(self.first, dtype=int), *counts])
+        weights, self._penalty = self._exact.best(start, waves, self.first)
+        return weights
+
     def _refitted(self, weights: np.ndarray, order: np.ndarray) -> np.ndarray:
         """Without noise: the best weights of these features alone; else the weights as they are."""
         if not self._moments.curator.noiseless:
             return weights
         last = np.isin(np.arange(len(self.features)), order)
         kept = np.concatenate([np.ones(self.first, dtype=bool), np.repeat(last, self.sizes)])
-        return self._descended(weights, N_EXACT_STEPS, kept)
-
-    def _descended(self, weights: np.ndarray, n_steps: int, kept: np.ndarray) -> np.ndarray:
-        """Exact steps, where nothing has to be protected."""
-        response = self.response
-        return newton(
-            self._columns, self._targets, response.loss, weights, response.n_records, n_steps, kept
-        )
+        penalty = self._penalty.among(kept)
+        start = np.where(penalty.kept[:, None], weights, 0.0)
+        return self._exact.newton(start, penalty, MOST_STEPS)
 
     def pulled(
         self, weights: np.ndarray, model: np.ndarray, noise: np.ndarray
@@ -364,8 +376,7 @@ class ActiveSet:
         """
         response, moments, n = self.response, self._moments, self.response.n_records
         if moments.curator.noiseless:
-            everything = np.ones(len(self.weights), dtype=bool)
-            self.weights = self._descended(self.weights, 1, everything)
+            self.weights = self._exact.newton(self.weights, self._penalty, MOST_STEPS, CLOSE)
             return 0.0
         size, unit_noise = len(self.weights), moments.deviation(1.0, phase)
         signal = n * response.curvature / (unit_noise * self._norm * math.sqrt(size))

@@ -34,11 +34,14 @@ class Visitor:
 
     def reach(self, selector: str) -> None:
         """Go by the tab key, until the focus is there and can be seen."""
-        for _ in range(90):
+        for pressed in range(300):
             if self.page.evaluate("s => document.activeElement.matches(s)", selector):
                 assert self.page.evaluate(FOCUS), f"nobody sees that {selector} has the focus"
                 return
             self.page.keyboard.press("Tab")
+            # A frame takes keys when its process is ready, which on a busy machine takes seconds.
+            if pressed > 60:
+                self.page.wait_for_timeout(100)
         raise AssertionError(f"the tab key does not lead to {selector}")
 
     def write(self, selector: str, text: str, then: str = "") -> None:

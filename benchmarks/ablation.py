@@ -21,9 +21,9 @@ from benchmarks.rivals.sets import split, table
 from sklearn.metrics import log_loss, r2_score, roc_auc_score
 
 from sparsedp.solvers.pursuit import bounds, descent, gradient, prune, pursuit
-from sparsedp.solvers.pursuit.calibration import two_classes
+from sparsedp.solvers.pursuit.calibration import margins, two_classes
 from sparsedp.solvers.pursuit.columns import ball, levels, shapes
-from sparsedp.solvers.pursuit.targets import labels, loudness, span
+from sparsedp.solvers.pursuit.targets import labels, loudness, numbers, span
 
 SETS = "kddcup99,synthetic,california_high,madelon"
 """By their scores no constant was chosen."""
@@ -68,13 +68,33 @@ VARIANTS = {
     "descent without momentum": (lambda d: {}, [(descent, "MOMENTUM", 0.0)]),
     "margins not counted": (
         lambda d: {},
-        [(levels, "CENTER_DOUBT", 0.01), (levels, "LEVEL_DOUBT", 0.01)],
+        [
+            (levels, "CENTER_DOUBT", 0.01),
+            (levels, "LEVEL_DOUBT", 0.01),
+            (margins, "LEVEL_DOUBT", 0.01),
+        ],
     ),
     "factor not looked at": (
         lambda d: {},
         [(two_classes.TwoClassLaw, "_best_factor", lambda law, product, noise: law._factor)],
     ),
-    "descent without a pull": (lambda d: {}, [(descent, "RIDGE", 0.0)]),
+    "descent without a pull": (
+        lambda d: {},
+        [(descent, "CLASS_RIDGE", 0.0), (descent, "NUMBER_RIDGE", 0.0)],
+    ),
+    "steps as long as curvature lets them": (
+        lambda d: {},
+        [(descent, "CLASSES_FAR", 1e9), (descent, "NUMBERS_FAR", 1e9)],
+    ),
+    "a pull of 6 for numbers": (lambda d: {}, [(descent, "NUMBER_RIDGE", 6.0)]),
+    "nothing expected of sizes": (
+        lambda d: {},
+        [(levels, "SIZE_DOUBT", 1e6), (levels, "ROUGH", 0.0)],
+    ),
+    "28 times the noise": (
+        lambda d: {},
+        [(loudness, "FEWEST_SEEN", 28.0), (numbers, "FEWEST_SIGNAL", 15.0)],
+    ),
 }
 
 

@@ -52,10 +52,15 @@ MUTANTS = [
     Mutant(DESCENT, "(1 - MEANS - len(self.legs) * DISTANCES)", "(1 - MEANS - DISTANCES)", TESTS),
     Mutant(DESCENT, "share / n_steps)  # released", "1.1 * share / n_steps)  # released", TESTS),
     Mutant(PURSUIT, "shares.calibration - look)", "shares.calibration)", TESTS),
+    Mutant(NUMBERS, "ONE_RECORD, of_count)  # rel", "ONE_RECORD, 2 * of_count)  # rel", TESTS),
+    Mutant(NUMBERS, "share * size / (1 + size)", "share / 2", TESTS),
     # Counts of levels.
     Mutant(LEVELS, "np.where(values > 0, np.clip(", "np.where(values >= 0, np.clip(", TESTS),
     Mutant(GRAM, "root / self.lengths", "root * self.lengths", TESTS),
     Mutant(LEVELS, "np.where(places >= 0, places, 0)", "places", TESTS),
     # What is found.
+    Mutant(DESCENT, "pace * step / (1", "step / (1", TESTS),
+    Mutant(DESCENT, "return 1 - once, noise", "return 1 - twice, noise", TESTS),
+    Mutant(LEVELS, "misfit += np.square((levels - math", "0 * np.square((levels - math", TESTS),
     Mutant(DESCENT, "active.reweigh(means,", "(means,", TESTS),
 ]

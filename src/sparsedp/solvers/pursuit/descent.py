@@ -40,10 +40,18 @@ they lie in wide ones rather, of which more is left."""
 CLASS_LEGS, NUMBER_LEGS = ((1.0, 60),), ((0.35, 40), (0.65, 40))
 """Parts of the way: shares of the steps' budget, and their number."""
 
-RIDGE, LEAST_QUIET = 6.0, 14.0
+CLASS_RIDGE, NUMBER_RIDGE, LEAST_QUIET = 6.0, 2.0, 14.0
 """Pull to zero, over noise in a margin and the squared margins that are to be expected. Below this
 quietness it grows with noise and no longer with its square: effects of many features lie in a few
 wide directions rather than in all."""
+
+CLASSES_FAR, NUMBERS_FAR = 3.0, 1.0
+"""How far to go, over how far it is until the pull holds weights that nothing else does. On the way
+noise moves margins, the more the longer steps are, and the farther margins are moved the less do
+clipped residuals tell; those of classes have an end in any case."""
+
+SHORT_WAY = 1e-3
+"""Along a way of this length places and noise are straight lines."""
 
 CLIP, CLIP_FROM, LARGEST_CLIP = 0.6, 20.0, 4.0
 """Where to clip records, over the usual size of what they add, up to a quietness; above it by its
@@ -137,6 +145,7 @@ class Descent:
         factor = between(CLIP, CLIP * math.sqrt(self.quiet / CLIP_FROM), LARGEST_CLIP)
         clip, pull = factor * at.norm * response.spread, self._pull(active, part)
         share, weights = part * budget, at.unwhitening @ active.weights
+        pace = self._pace(pull, n_steps)
         velocity, total = np.zeros_like(weights), np.zeros_like(weights)
         for _ in range(n_steps):
             sums = StepSums(response.record_loss, weights, clip)
@@ -146,14 +155,14 @@ class Descent:
             step[first:] += pull * weights[first:]
             if response.calibrated:
                 step[:first] = 0.0
-            velocity = MOMENTUM * velocity - step / (1 + pull)
+            velocity = MOMENTUM * velocity - pace * step / (1 + pull)
             weights = weights + velocity
             total += weights
-        # The mean noise of all gradients, where steps have come to rest, or as far as they went.
-        level = moments.deviation(clip, share) / (n * curvature)
-        ahead = np.minimum(1 / (at.likely + pull), n_steps / (2 * (1 - MOMENTUM)))
-        noise = level * ahead * np.append(np.ones(first), active.lengths)
-        left = float((at.likely * ahead)[-1]) ** BELIEVED
+        pulls = at.likely + np.append(np.zeros(first), np.full(len(active.lengths), pull))
+        signal, blur = means_of_ways(pulls * pace / (1 + pull) * n_steps / (1 - MOMENTUM))
+        noise = moments.deviation(clip, share) / (n * curvature) * blur / pulls
+        noise *= np.append(np.ones(first), active.lengths)
+        left = float((at.likely * signal / pulls)[-1]) ** BELIEVED
         return Reached(at.whitening @ (total / n_steps), noise, left)
 
     def _pull(self, active: ActiveSet, part: float) -> float:
@@ -166,4 +175,23 @@ class Descent:
         margins = (response.spread / response.curvature) ** 2 / response.margin_variance
         length = float(np.sum(active.coordinates.likely[active.first :]))
         quiet = self.quiet * max(self.quiet, LEAST_QUIET)
-        return RIDGE * few * margins * length / (part * quiet)
+        ridge = CLASS_RIDGE if response.calibrated else NUMBER_RIDGE
+        return ridge * few * margins * length / (part * quiet)
+
+    def _pace(self, pull: float, n_steps: int) -> float:
+        """Length of steps, over what curvature allows."""
+        far = CLASSES_FAR if self.response.calibrated else NUMBERS_FAR
+        return min(1.0, far * (1 - MOMENTUM) * (1 + pull) / (max(pull, 1e-300) * n_steps))
+
+
+def means_of_ways(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean of all places on some ways, over where they lead, and noise in it, over that of an end.
+
+    After a part u of a way of length x the place is 1 - exp(-u x); a gradient's noise is as far on
+    its way as it is old, and all gradients have the same noise.
+    """
+    once, twice = -np.expm1(-lengths) / lengths, -np.expm1(-2 * lengths) / (2 * lengths)
+    noise = np.sqrt(np.maximum(1 - 2 * once + twice, 0.0))
+    # Of a short way digits would cancel.
+    noise = np.where(lengths < SHORT_WAY, lengths / math.sqrt(3), noise)
+    return 1 - once, noise

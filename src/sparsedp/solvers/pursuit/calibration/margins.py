@@ -13,7 +13,13 @@ from sparsedp.solvers.pursuit.calibration.looks import (
     Moved,
     Spread,
 )
-from sparsedp.solvers.pursuit.columns.levels import ONE_LEVEL, center_and_spread, likely_size
+from sparsedp.solvers.pursuit.columns.levels import (
+    LEVEL_DOUBT,
+    ONE_LEVEL,
+    center_and_spread,
+    likely_size,
+    of_distances,
+)
 from sparsedp.solvers.pursuit.inference.coordinates import Coordinates
 from sparsedp.solvers.pursuit.moments import Moments
 from sparsedp.solvers.pursuit.records import LabelLoss, LookSums, MarginCells
@@ -115,7 +121,8 @@ class Margins:
         told = noisy, self.response.n_records, moments.deviation(ONE_LEVEL, share)
         center, doubt = self.off_center, self.doubt
         if self.weights.shape[1] > 1:
-            seen = likely_size(*told, expected.whole, most)
+            squares = expected.whole**2, 2 * LEVEL_DOUBT, most**2
+            seen = math.sqrt(likely_size(*told, *squares, of_distances))
         else:
             center, doubt, seen = center_and_spread(*told, expected.whole, most)
         whole = between(LEAST_SPREAD, seen, LARGEST_SPREAD)

@@ -25,6 +25,13 @@ CENTER_DOUBT, LEVEL_DOUBT = 0.7, 0.5
 FINEST_COUNT = 1e-3
 """Part of all records by which counts are off in any case, as no law is quite normal."""
 
+ROUGH = 0.02
+"""The same where no law was found, as it is with residuals of a constant and with distances."""
+
+EXPECTED, SIZE_DOUBT = 0.25, 1.5
+"""Of the largest size that there may be, most sizes are about this part, give or take so many
+levels."""
+
 FARTHEST_COUNT = 1e6
 """Counts are not believed to be off by more than so many deviations of their noise."""
 
@@ -101,21 +108,44 @@ def center_and_spread(
 
 
 def likely_size(
-    noisy: np.ndarray, n_records: float, noise: float, expected: float, most: float
+    noisy: np.ndarray,
+    n_records: float,
+    noise: float,
+    expected: float,
+    doubt: float,
+    most: float,
+    law: Law,
 ) -> float:
-    """The usual size of vectors, by counts of levels of their squared lengths.
+    """The usual size of something, by counts of its levels.
 
     A mean over all sizes, as likely as counts leave them: what noise hides is what was expected.
-    Parameters are those of `center_and_spread`; levels begin at the square of ``most``.
+
+    Parameters
+    ----------
+    noisy : ndarray of shape (N_LEVELS,)
+        Released counts.
+    n_records, noise : float
+        Their sum, and the standard deviation of noise in each.
+    expected, doubt : float
+        The size before anything was counted, and by how many levels it may be off.
+    most : float
+        Where levels begin.
+    law : callable
     """
-    levels = -np.arange(2 * PER_LEVEL * 6 + 1) / PER_LEVEL
+    levels = -np.arange(PER_LEVEL * N_LEVELS + 1) / PER_LEVEL
     begins = 2.0 ** -np.arange(1.0, N_LEVELS)
-    below = of_distances(begins[:, None] / 2.0**levels)
+    below = law(begins[:, None] / 2.0**levels)
     counted = n_records * -np.diff(below, axis=0, prepend=1.0, append=0.0)
     misfit = _misfit(noisy[:, None] - counted, n_records, noise).sum(axis=0)
-    misfit += np.square((levels / 2 - math.log2(expected / most)) / LEVEL_DOUBT)
+    misfit += np.square((levels - math.log2(expected / most)) / doubt)
     likely = np.exp((misfit.min() - misfit) / 2)
-    return most * 2.0 ** float(likely @ levels / likely.sum() / 2)
+    return most * 2.0 ** float(likely @ levels / likely.sum())
+
+
+def usual(noisy: np.ndarray, n_records: float, noise: float, most: float, law: Law) -> float:
+    """The usual size of something about which nothing else is known; see `likely_size`."""
+    noise = max(noise, ROUGH * n_records)
+    return likely_size(noisy, n_records, noise, EXPECTED * most, SIZE_DOUBT, most, law)
 
 
 def _misfit(away: np.ndarray, n_records: float, noise: float) -> np.ndarray:
@@ -123,13 +153,3 @@ def _misfit(away: np.ndarray, n_records: float, noise: float) -> np.ndarray:
     noise = max(noise, FINEST_COUNT * n_records)
     # Squares of answers that are beyond all that noise does would be no numbers.
     return np.square(np.clip(np.nan_to_num(away / noise), -FARTHEST_COUNT, FARTHEST_COUNT))
-
-
-def usual(noisy: np.ndarray, n_records: float, most: float, law: Law) -> float:
-    """The usual size that explains released counts of levels best, by least squares."""
-    sizes = 2.0 ** -(np.arange(PER_LEVEL * (N_LEVELS + 1)) / PER_LEVEL)
-    begins = 2.0 ** -np.arange(1.0, N_LEVELS)
-    below = law(begins[:, None] / sizes)
-    expected = -np.diff(below, axis=0, prepend=1.0, append=0.0)
-    misfit = np.square(noisy[:, None] / n_records - expected).sum(axis=0)
-    return most * float(sizes[int(np.argmin(misfit))])

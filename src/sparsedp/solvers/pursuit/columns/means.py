@@ -95,4 +95,5 @@ class Means:
         most = 1.01 * float(np.sum(np.square((limits + np.abs(center)) * factor)))
         found = columns.total(Distances(center, factor, most))  # private
         noisy = self.moments.release(found, ONE_LEVEL, self.distances_share)  # released
-        return usual(noisy, self.n_records, most, of_distances)
+        noise = self.moments.deviation(ONE_LEVEL, self.distances_share)
+        return usual(noisy, self.n_records, noise, most, of_distances)

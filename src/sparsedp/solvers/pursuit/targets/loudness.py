@@ -11,7 +11,7 @@ LOUD_NUMBERS = 150.0
 LOUD_LABELS = 4.5
 """Below this quietness times curvature classes are."""
 
-FEWEST_SEEN = 28.0
+FEWEST_SEEN = 20.0
 """With fewer records, over the noise of a sum, neither means nor distances are to be seen; the way
 that is taken where noise is low is then the better one."""
 

@@ -26,8 +26,11 @@ from sparsedp.solvers.pursuit.targets.response import FEWEST, LEAST_CURVATURE, b
 from sparsedp.solvers.pursuit.targets.span import TargetRange, narrowed
 from sparsedp.solvers.total import ONE_RECORD
 
-FEWEST_SIGNAL = 15.0
+FEWEST_SIGNAL = 20.0
 """With fewer records, over the noise of a sum, a model of features is worse than none."""
+
+LEAST_OF_COUNT = 0.5
+"""A mean that is all there is counts as so far from zero at least, as a first look is noisy."""
 
 BEND_SIGNAL = 0.05
 """What curvature is to classes, in the rule for the number of columns with a numeric target."""
@@ -106,7 +109,8 @@ class NumberResponse:
         sums = ConstantLevels(self.loss, constant, self._largest)
         levels = self.targets.total(sums)  # private
         noisy = self._moments.release(levels, ONE_LEVEL, share)  # released
-        return usual(noisy, self.n_records, self._largest, of_residuals)
+        noise = self._moments.deviation(ONE_LEVEL, share)
+        return usual(noisy, self.n_records, noise, self._largest, of_residuals)
 
     def hopeless(self, noise: float) -> bool:
         """Whether a mean is all that the budget can pay for.
@@ -118,14 +122,17 @@ class NumberResponse:
     def constant(self, data: Dataset, share: float) -> np.ndarray:
         """The best constant margins, for one more look at the sum of the targets and at the count.
 
-        A first count is good enough for the length of steps, not for a mean.
+        A first count is good enough for the length of steps, not for a mean. Noise in it moves a
+        mean of m by |m| times as much as noise in the sum does.
         """
         n, known = self.n_records, self._total_share
         if self._count is not None:
-            share /= 2
+            size = between(LEAST_OF_COUNT, abs(float(self._total[0])) / n, 1.0)
+            of_count = share * size / (1 + size)
+            share -= of_count
             again = np.array([data.total_weight])  # private
-            count = self._moments.release(again, ONE_RECORD, share)  # released
-            n = max(float(_both(self._count, known, count, share)[0]), 2 * FEWEST)
+            count = self._moments.release(again, ONE_RECORD, of_count)  # released
+            n = max(float(_both(self._count, known, count, of_count)[0]), 2 * FEWEST)
         total = self._moments.release(self.targets.total(total_target), 1.0, share)  # released
         mean = _both(self._total, known, total, share) / n
         factor, offset = self.back

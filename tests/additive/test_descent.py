@@ -27,6 +27,7 @@ from sparsedp.solvers.pursuit.records import (
     no_features,
     targets_of,
 )
+from sparsedp.solvers.pursuit.step import ActiveSet
 from sparsedp.solvers.pursuit.targets.numbers import LEAST_OF_COUNT
 from tests.additive.test_releases import chosen_columns, distances, persons
 from tests.cases import LOSSES, Table, declared, public_facts
@@ -378,3 +379,22 @@ def test_of_a_mean_near_zero_the_sum_has_the_larger_share():
             assert 1 - 1e-9 <= ratios[-1] <= 1 / LEAST_OF_COUNT + 1e-9
         means.append(np.mean(ratios))
     assert means[0] > means[1] + 0.2
+
+
+@pytest.mark.parametrize("loss", LOUD)
+def test_noise_that_is_said_to_be_left_is_that_of_columns_that_move(loss, monkeypatch):
+    """The constant of classes does not; the noise of one that did would hide all features."""
+    seen = []
+    pruned = ActiveSet.pruned
+
+    def kept(active, weights, noise, most):
+        seen.append(noise)
+        return pruned(active, weights, noise, most)
+
+    monkeypatch.setattr(ActiveSet, "pruned", kept)
+    solved(dataset(crowd(loss, "unit", 900, 1), "dense"), loss, facts(loss, "add_remove", 0))
+    (noise,) = seen
+    assert noise.shape == (D + 1,)
+    assert (noise[1:] > 0).all()
+    assert (noise[0] == 0) == (loss in CLASSES)
+    assert noise[0] < 10 * noise[1:].max()

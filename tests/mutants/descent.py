@@ -59,6 +59,7 @@ MUTANTS = [
     Mutant(GRAM, "root / self.lengths", "root * self.lengths", TESTS),
     Mutant(LEVELS, "np.where(places >= 0, places, 0)", "places", TESTS),
     # What is found.
+    Mutant(DESCENT, "float(not response.calibrated)", "1.0", TESTS),
     Mutant(DESCENT, "pace * step / (1", "step / (1", TESTS),
     Mutant(DESCENT, "return 1 - once, noise", "return 1 - twice, noise", TESTS),
     Mutant(LEVELS, "misfit += np.square((levels - math", "0 * np.square((levels - math", TESTS),

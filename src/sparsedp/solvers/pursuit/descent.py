@@ -161,7 +161,8 @@ class Descent:
         pulls = at.likely + np.append(np.zeros(first), np.full(len(active.lengths), pull))
         signal, blur = means_of_ways(pulls * pace / (1 + pull) * n_steps / (1 - MOMENTUM))
         noise = moments.deviation(clip, share) / (n * curvature) * blur / pulls
-        noise *= np.append(np.ones(first), active.lengths)
+        # A constant that does not move has no noise.
+        noise *= np.append(np.full(first, float(not response.calibrated)), active.lengths)
         left = float((at.likely * signal / pulls)[-1]) ** BELIEVED
         return Reached(at.whitening @ (total / n_steps), noise, left)
 

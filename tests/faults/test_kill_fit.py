@@ -38,7 +38,10 @@ def test_ctrl_c_says_how_things_stand(kills):
         child.send(signal.SIGINT)
         ended = child.wait()
         charged = Ledger(path=kills.ledger).history()[before:]
-        if ended.code == 0:
+        # Between a verb's last line and the end of its process click says so itself.
+        late = ended.code == 1 and ended.err == "\nAborted!\n" and "Wrote m/model.json" in ended.out
+        if ended.code == 0 or late:
+            assert (kills.folder / "m" / "model.json").exists()
             continue
         assert ended.code == 130, ended
         assert ended.err.count("\n") == 1

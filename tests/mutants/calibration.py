@@ -62,7 +62,7 @@ MUTANTS = [
         DESCENT,
     ),
     Mutant(MARGINS, "self.weights.shape[1] > 1", "self.weights.shape[1] > 9", DESCENT),
-    Mutant(LEVELS, "(levels / 2 - math", "(levels - math", DESCENT),
+    Mutant(LEVELS, "math.log2(expected / most)) / doubt", "math.log2(most)) / doubt", DESCENT),
     # Coordinates.
     Mutant(GRAM, "whitening[0, 1:] = -self.center / roots", "whitening[0, 1:] = 0.0", SHAPES),
     # Bounds.

@@ -62,6 +62,11 @@ MUTANTS = [
     Mutant(DESCENT, "float(not response.calibrated)", "1.0", TESTS),
     Mutant(DESCENT, "pace * step / (1", "step / (1", TESTS),
     Mutant(DESCENT, "return 1 - once, noise", "return 1 - twice, noise", TESTS),
-    Mutant(LEVELS, "misfit += np.square((levels - math", "0 * np.square((levels - math", TESTS),
+    Mutant(
+        LEVELS,
+        "    misfit += np.square((levels - math.log2(expected / most)) / doubt)\n",
+        "",
+        TESTS,
+    ),
     Mutant(DESCENT, "active.reweigh(means,", "(means,", TESTS),
 ]

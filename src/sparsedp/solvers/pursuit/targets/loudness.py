@@ -12,8 +12,8 @@ LOUD_LABELS = 4.5
 """Below this quietness times curvature classes are."""
 
 FEWEST_SEEN = 20.0
-"""With fewer records, over the noise of a sum, neither means nor distances are to be seen; the way
-that is taken where noise is low is then the better one."""
+"""With fewer records, over the noise of a sum, neither means nor distances are to be seen: numbers
+are then a constant (numbers.py), and classes go the way that is taken where noise is low."""
 
 
 @dataclass(frozen=True)

@@ -139,4 +139,11 @@ def test_gaussian_epsilon_inverts_the_exact_delta():
 def test_picks_among_tied_vertices():
     # Large scales: four tied candidates whose log-odds move by 7/6 of the scores' difference.
     law = tied_vertices(1e4, 1)
-    assert math.log(law.p / law.q) * 1e4 == pytest.approx(2 * 7 / 6, rel=1e-3)
+    assert law.odds * 1e4 == pytest.approx(2 * 7 / 6, rel=1e-3)
+
+
+def test_vertices_that_are_hardly_ever_picked():
+    """By 40 digits: less than what a probability lacks of one is rounded to."""
+    law = tied_vertices(0.04767102161243531, 1)
+    assert law.odds == pytest.approx(-math.log(2 * 2.50788335582e-19), abs=1e-9)
+    assert law.epsilon(1 / 6000) == pytest.approx(42.13636379, abs=1e-6)

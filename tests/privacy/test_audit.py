@@ -133,7 +133,7 @@ def test_bounds_from_losses_of_a_gaussian():
 
 
 def test_binomial_by_hand():
-    law = Binomial(0.7, 0.4, 2)
+    law = Binomial.of(0.7, 0.4, 2)
     p, q = [0.09, 0.42, 0.49], [0.36, 0.48, 0.16]
     for epsilon in (0.0, 0.3, 1.0):
         forth = sum(max(0, a - math.exp(epsilon) * b) for a, b in zip(p, q, strict=True))

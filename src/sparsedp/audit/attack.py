@@ -248,7 +248,7 @@ class Attack:
         for group in (ratios[rising], ratios[~rising]):
             if np.ptp(group) > CONSTANT:
                 raise ValueError("the candidates fall into more than two groups")
-        return Binomial(float(p[rising].sum()), float(q[rising].sum()), len(queries))
+        return Binomial.of(float(p[rising].sum()), float(q[rising].sum()), len(queries))
 
 
 def _held(solution: Solution) -> list[object]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import root_scalar
-from scipy.special import log_expit, logit, ndtri
+from scipy.special import expit, log_expit, logit, ndtri
 from scipy.stats import beta, binom
 
 N_THRESHOLDS = 200
@@ -183,15 +183,29 @@ def epsilon_from_losses(losses: np.ndarray, delta: float, error: float) -> float
 
 @dataclass(frozen=True)
 class Binomial:
-    """Exactly: ``count`` independent releases with two outcomes, likely by p and by q."""
+    """Exactly: ``count`` independent releases with two outcomes.
 
-    p: float
-    q: float
+    Parameters
+    ----------
+    odds, other_odds : float
+        Logarithms of the odds of the first outcome on either neighbor: a probability next to one
+        would have lost what it lacks.
+    count : int
+    """
+
+    odds: float
+    other_odds: float
     count: int
+
+    @classmethod
+    def of(cls, p: float, q: float, count: int) -> "Binomial":
+        """Where the first outcome has these probabilities, neither of them next to one."""
+        return cls(float(logit(p)), float(logit(q)), count)
 
     def delta(self, epsilon: float) -> float:
         """The exact delta at epsilon of this pair of neighbors, in the worse direction."""
-        return max(self._delta(self.p, self.q, epsilon), self._delta(self.q, self.p, epsilon))
+        one, other = self.odds, self.other_odds
+        return max(self._delta(one, other, epsilon), self._delta(other, one, epsilon))
 
     def epsilon(self, delta: float) -> float:
         """The exact epsilon at delta of this pair of neighbors."""
@@ -206,10 +220,10 @@ class Binomial:
 
         return root_scalar(excess, bracket=(0.0, high), xtol=1e-9).root
 
-    def _delta(self, p: float, q: float, epsilon: float) -> float:
+    def _delta(self, odds: float, other: float, epsilon: float) -> float:
         k = np.arange(self.count + 1)
-        ups = log_expit(logit(p)) - log_expit(logit(q))
-        downs = log_expit(-logit(p)) - log_expit(-logit(q))
+        ups = log_expit(odds) - log_expit(other)
+        downs = log_expit(-odds) - log_expit(-other)
         losses = k * ups + (self.count - k) * downs
         gain = -np.expm1(np.minimum(epsilon - losses, 0.0))
-        return float(binom.pmf(k, self.count, p) @ gain)
+        return float(binom.pmf(k, self.count, expit(odds)) @ gain)

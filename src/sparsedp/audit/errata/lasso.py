@@ -96,7 +96,7 @@ def _columns() -> Finding:
     gains = np.array([0.5, -0.5, -0.5, 0.5])
     up = float(laplace_choice(gains, scale)[[0, 3]].sum())
     rows = [["features", "epsilon of one iteration"]]
-    laws = {features: Binomial(up, 1 - up, features) for features in (100, 1000, 10_000)}
+    laws = {features: Binomial.of(up, 1 - up, features) for features in (100, 1000, 10_000)}
     rows += [[f"{features:,}", number(law.epsilon(delta))] for features, law in laws.items()]
     proven = MultinomialLasso(n_steps=1, calibration="proven")
     control = enumerated(proven, Multinomial(2), epsilon, delta, flipped_label_pair(1000))

@@ -36,8 +36,9 @@ def tied_vertices(scale: float, steps: int) -> Binomial:
 
     Two of the four rise, two fall, and which half a pick lies in is all that it tells.
     """
-    up = float(laplace_choice(np.array([1.0, 1.0, -1.0, -1.0]), scale)[:2].sum())
-    return Binomial(up, 1 - up, steps)
+    law = laplace_choice(np.array([1.0, 1.0, -1.0, -1.0]), scale)
+    odds = math.log(law[:2].sum() / law[2:].sum())
+    return Binomial(odds, -odds, steps)
 
 
 def _one_way(p: np.ndarray, q: np.ndarray, delta: float) -> float:

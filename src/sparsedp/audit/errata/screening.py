@@ -96,7 +96,7 @@ def _sensitivity() -> Finding:
         """Every coefficient is screened alike and by itself: the number of them says it all."""
         one, other = _linear_tables(RECORDS, FEATURES)
         p, q = (float(ndtr(-rule[0] / deviation)) for rule in (one, other))
-        return Binomial(p, q, FEATURES).epsilon(DELTA)
+        return Binomial.of(p, q, FEATURES).epsilon(DELTA)
 
     # Lines 1 to 4 of Algorithm 1, for one screening.
     each_delta = DELTA / 2

@@ -1,4 +1,4 @@
-"""A small solver whose models bend: one noisy sum, so that what comes after has bends to carry."""
+"""A small solver whose models bend, and interact: one noisy sum, so that later steps have both."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from sparsedp.data.bend import Bend
+from sparsedp.data.interaction import Interaction
 from sparsedp.data.sums.products import column_sums
 from sparsedp.data.sums.weighed import weighed
 from sparsedp.privacy import Perturb, PublicFacts, Schedule, Sensitivity
@@ -20,8 +21,8 @@ class Bent(Pursuit):
     """Weights and heights are sums of residuals at zero, of the features that have the largest.
 
     *Privacy.* A record adds 1, and its residual (of norm at most 1) times 1, times its features
-    and times hat functions of these, whose squares add up to at most 1 for each feature: a vector
-    of norm at most sqrt(2 + 2d).
+    and times hat functions of these, whose squares add up to at most 1 for each feature, and times
+    a product for each pair: a vector of norm at most sqrt(2 + 2d + p).
     """
 
     step: float = 4.0
@@ -29,6 +30,8 @@ class Bent(Pursuit):
     """Whether to clip to the middle of the bounds, a public choice here."""
     path: bool = False
     """Whether to give a path of its own."""
+    pairs: tuple[tuple[int, int], ...] = ()
+    """Of features that interact, wherever interactions are allowed."""
 
     needs = ()
 
@@ -39,8 +42,13 @@ class Bent(Pursuit):
     def schedule(self, public: PublicFacts) -> Schedule:
         return Schedule((Perturb(name="sums"),))
 
+    def interacts(self, public: PublicFacts) -> bool:
+        """Also where some features are chosen."""
+        return public.interactions
+
     def solve(self, data: Any, loss: Any, curator: Any) -> Solution:
         public, d = curator.public, data.n_features
+        pairs = self.pairs if public.interactions else ()
         bounds = None
         if self.tight:
             lower, upper = data.bounds.arrays(d)
@@ -53,18 +61,25 @@ class Bent(Pursuit):
         residual = residual / np.maximum(1, np.sqrt((residual**2).sum(axis=1)))[:, None]
         columns = data.columns(range(d))
         hats = [np.interp(columns, KNOTS, height) for height in np.eye(len(KNOTS))[1:-1]]
-        basis = np.concatenate([np.ones((len(columns), 1)), columns, *hats], axis=1)
+        products = [columns[:, [i]] * columns[:, [j]] for i, j in pairs]
+        basis = np.concatenate([np.ones((len(columns), 1)), columns, *hats, *products], axis=1)
         each = (basis[:, :, None] * residual[:, None, :]).reshape(
             len(columns), basis.shape[1] * public.n_outputs
         )
         each = np.concatenate([np.ones((len(columns), 1)), each], axis=1)
         sums = column_sums(weighed(each, data.weights))  # private
-        norm = float(np.sqrt(2 + 2 * d))
+        norm = float(np.sqrt(2 + 2 * d + len(pairs)))
         answer = curator.perturb(sums, Sensitivity(add_remove=norm, replace_one=2 * norm))
         table = (
             -self.step * answer[1:].reshape(basis.shape[1], public.n_outputs) / max(answer[0], 1.0)
         )
-        slopes, heights = table[1 : d + 1], table[d + 1 :].reshape(len(INNER), d, -1)
+        slopes, rest = table[1 : d + 1], table[d + 1 :]
+        heights = rest[: len(INNER) * d].reshape(len(INNER), d, -1)
+        joined = tuple(
+            Interaction(*pair, products)
+            for pair, products in zip(pairs, rest[len(INNER) * d :], strict=True)
+            if products.any()
+        )
         chosen = np.sort(np.argsort(-np.abs(slopes).sum(axis=1))[: public.n_nonzero])
         weights = np.zeros((public.n_columns, public.n_outputs))
         weights[chosen] = slopes[chosen]
@@ -74,8 +89,9 @@ class Bent(Pursuit):
         return Solution(
             weights=weights.reshape(public.weights_shape),
             bounds=bounds,
-            path=SolutionPath.by_weight(weights, d, bends) if self.path else None,
+            path=SolutionPath.by_weight(weights, d, bends, joined) if self.path else None,
             bends=bends,
+            interactions=joined,
         )
 
 

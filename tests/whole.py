@@ -34,7 +34,7 @@ def whole_estimator(estimator: Any, *, without: tuple[str, ...] = ()) -> dict[st
     held = {name: whole(v) for name, v in vars(estimator).items() if name not in without}
     path = estimator.path_
     return held | {
-        "path": whole((path.order, path.coefs, path.intercepts, path.bends)),
+        "path": whole((path.order, path.coefs, path.intercepts, path.bends, path.interactions)),
         "record": pickle.dumps(estimator.privacy_),
         "record as JSON": whole(estimator.privacy_.to_dict()),
         "statement": estimator.privacy_.statement(),

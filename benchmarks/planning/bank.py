@@ -96,8 +96,7 @@ def fitted(made: Table, n: int, epsilon: float, run: int) -> dict[str, float]:
     train, test = parts(made, n, run)
     seed = None if math.isinf(epsilon) else 1000 * run + 7
     model = private(made, epsilon, seed).fit(made.X[train], made.y[train])
-    used = int((np.atleast_2d(model.coef_) != 0).any(axis=0).sum())
-    return {"quality": quality(made, model, test), "used": used}
+    return {"quality": quality(made, model, test), "used": len(model.shapes_)}
 
 
 def decoyed(made: Table, n: int, epsilon: float, run: int) -> dict[str, float]:
@@ -115,9 +114,8 @@ def decoyed(made: Table, n: int, epsilon: float, run: int) -> dict[str, float]:
     )
     train, _ = parts(made, n, run)
     model = private(both, epsilon, 1000 * run + 7).fit(both.X[train], both.y[train])
-    used = (np.atleast_2d(model.coef_) != 0).any(axis=0)
-    d = made.X.shape[1]
-    return {"real": int(used[:d].sum()), "decoys": int(used[d:].sum())}
+    used, d = np.array(list(model.shapes_)), made.X.shape[1]
+    return {"real": int(np.sum(used < d)), "decoys": int(np.sum(used >= d))}
 
 
 def described(made: Table) -> dict[str, object]:

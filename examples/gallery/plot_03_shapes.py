@@ -44,3 +44,15 @@ rising = SparseLogisticRegression(
     **{**model.get_params(), "monotone": {0: "increasing", 2: "increasing"}}
 ).fit(np.column_stack([age, bmi, pressure, noise]), sick)
 figure = rising.plot_shapes()
+
+# %%
+# Effects need not only add up: here pressure harms the old and spares the young. A *pair* of
+# features has a term more, at no further charge; in ``plot_shapes`` each of the two is drawn with
+# the other one in the middle of its limits. (``shapes="additive"`` and ``monotone`` do without.)
+
+margin += 0.001 * (age - 59) * (pressure - 130)
+sick = random.random(n) < 1 / (1 + np.exp(-margin))
+together = SparseLogisticRegression(**model.get_params()).fit(
+    np.column_stack([age, bmi, pressure, noise]), sick
+)
+figure = together.plot_interactions()

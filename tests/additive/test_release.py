@@ -73,7 +73,14 @@ def reversed_order(content):
 
 
 def monotone(value):
-    return lambda content: content["privacy"]["model"].update(monotone=value)
+    """Asked for in the record; features then do not interact."""
+    return lambda content: content["privacy"]["model"].update(monotone=value, interactions=False)
+
+
+def of_lines(content):
+    """What the record of a model says whose effects are lines."""
+    for name in ("shapes", "interactions"):
+        content["privacy"]["model"].pop(name)
 
 
 MANY = np.linspace(0, 0.5, MOST_KNOTS + 1).tolist()
@@ -152,7 +159,7 @@ def test_verify_compares_effects_with_what_was_asked(tmp_path):
     swapped = {"increasing": list(range(6))}
     assert any("not increasing" in problem for problem in forged(path, monotone(swapped)))
     path, _, _ = saved(tmp_path)
-    problems = forged(path, lambda c: c["privacy"]["model"].pop("shapes"))
+    problems = forged(path, of_lines)
     assert "Effects bend in the model, and the record says that they are lines." in problems
 
 

@@ -22,6 +22,7 @@ from sparsedp import Holdout, Ledger, RecordBlocks, SparseLinearRegression, Spar
 from sparsedp.data.blocks.admit import LostBlock
 from sparsedp.data.blocks.cluster import Cluster
 from sparsedp.solvers import IGHT, FrankWolfe, NoisyGD, Pursuit
+from tests.whole import whole
 
 N, D, PER_BLOCK = 400, 8, 110
 SETTINGS = {"epsilon": 3.0, "delta": 1e-3, "bounds": 1.0, "random_state": 5, "n_nonzero": 3}
@@ -93,6 +94,18 @@ def test_same_bits_as_on_one_machine(client, table, monkeypatch, solver, n_round
     )
     same(classifier(solver).fit(records.on(client)), classifier(solver).fit(records))
     assert clusters[0].n_rounds <= n_rounds
+
+
+def test_pairs_of_a_cluster_are_those_of_one_machine(client, table):
+    X = table[0]
+    y = (X[:, 0] * X[:, 1] + X[:, 2] * X[:, 3] > 0).astype(float)
+    records = RecordBlocks.from_arrays(X, y, rows_per_block=PER_BLOCK)
+    settings = {"epsilon": 50.0, "n_nonzero": D}
+    one = classifier().set_params(**settings).fit(records)
+    other = classifier().set_params(**settings).fit(records.on(client))
+    same(one, other)
+    assert one.interactions_
+    assert whole(one.interactions_) == whole(other.interactions_)
 
 
 def test_dask_collections(client, table, tmp_path):

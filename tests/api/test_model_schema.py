@@ -56,9 +56,9 @@ def test_files_of_all_versions(path):
 
 
 @pytest.mark.parametrize("task", ["binary", "multinomial", "linear", "count"])
-def test_fresh_files_with_schema_and_shapes(task):
+def test_fresh_files_with_schema_shapes_and_interactions(task):
     content = json.loads(fitted(task).to_json())
-    assert {"schema", "shapes"} <= set(content)
+    assert {"schema", "shapes", "interactions"} <= set(content)
     VALIDATOR.validate(content)
 
 
@@ -91,6 +91,14 @@ DAMAGE: dict[str, Callable[[dict[str, Any]], object]] = {
     "text for bounds": lambda m: m["privacy"]["bounds"].update(lower="-1"),
     "unknown shapes": lambda m: m["privacy"]["model"].update(shapes="round"),
     "two knots": lambda m: m.update(shapes=[{"feature": 0, "knots": [0, 1], "bends": [[0, 0]]}]),
+    "a pair of one": lambda m: m.update(interactions=[{"features": [0], "weights": [1]}]),
+    "a feature with itself": lambda m: m.update(
+        interactions=[{"features": [0, 0], "weights": [1]}]
+    ),
+    "a pair without weight": lambda m: m.update(
+        interactions=[{"features": [0, 1], "weights": [0.0]}]
+    ),
+    "interactions in text": lambda m: m["privacy"]["model"].update(interactions="yes"),
     "error 0": lambda m: m["intervals"]["standard_errors"].__setitem__(0, 0),
     "certain": lambda m: m["intervals"].update(confidence=1),
     "scores beside the table": lambda m: m["evaluation"].update(AUC=0.9),

@@ -12,6 +12,7 @@ from sparsedp import (
     SparsePoissonRegressor,
 )
 from sparsedp.data.dataset import Dataset
+from sparsedp.data.interaction import unit_values
 from sparsedp.fit.coefficients import Coefficients
 from sparsedp.fit.problem import Problem
 from sparsedp.fit.target import Classes
@@ -59,6 +60,10 @@ def plain(model, X):
     found = X @ np.atleast_2d(model.coef_).T + model.intercept_
     for bend in model.bends_:
         found = found + bend.at(X[:, bend.feature])
+    lower, upper = model.clip_bounds_
+    units = unit_values(np.clip(X, lower, upper), lower, upper)
+    for pair in model.interactions_:
+        found = found + pair.at(units[:, pair.first], units[:, pair.second])
     return found.reshape(np.shape(margins(model, X)))
 
 

@@ -8,6 +8,7 @@ from sklearn.inspection import partial_dependence, permutation_importance
 from sklearn.linear_model import LogisticRegression
 
 from sparsedp import Bounds, SparseLogisticRegression
+from sparsedp.data.interaction import unit_values
 
 NAMES = ["smoker", "rare", "noise", "age"]
 
@@ -42,15 +43,37 @@ def test_partial_dependence_is_a_line_with_the_slope_of_the_coefficient(table):
 
 
 def test_partial_dependence_is_the_shape_where_a_feature_bends(table):
-    model = fitted(table, binary=True)
+    model = fitted(table, binary=True, shapes="additive")
     (bend,) = model.bends_
     assert bend.feature == 3
+    at, average = dependence_on_age(model, table)
+    expected = model.coef_[0, 3] * (at - at[0]) + bend.at(at)[:, 0] - bend.at(at[:1])[:, 0]
+    np.testing.assert_allclose(average - average[0], expected, atol=1e-9)
+
+
+def test_partial_dependence_has_the_others_where_records_are(table):
+    """The shape has them in the middle of their limits: the difference is a line in units."""
+    X = table[0]
+    margin = (2 * X["smoker"] - 1) * (X["age"] - 55) / 15
+    chance = 1 / (1 + np.exp(-margin))
+    table = X, (np.random.default_rng(1).random(len(X)) < chance).astype(int)
+    model = fitted(table, binary=True)
+    pairs = [pair for pair in model.interactions_ if pair.second == 3]
+    assert pairs
+    at, average = dependence_on_age(model, table)
+    shape, units = model.shape_("age"), unit_values(at, 0, 120)
+    means = unit_values(table[0].to_numpy(), 0, [1, 1, 1, 120]).mean(axis=0)
+    slope = sum(pair.weights[0] * means[pair.first] for pair in pairs)
+    expected = np.interp(at, shape.knots, shape.values[:, 0]) + slope * units
+    np.testing.assert_allclose(average - average[0], expected - expected[0], atol=1e-9)
+
+
+def dependence_on_age(model, table):
+    """Ages, and margins where everybody has them, on average."""
     found = partial_dependence(
         model, table[0], ["age"], response_method="decision_function", grid_resolution=40
     )
-    at, average = found["grid_values"][0], found["average"][0]
-    expected = model.coef_[0, 3] * (at - at[0]) + bend.at(at)[:, 0] - bend.at(at[:1])[:, 0]
-    np.testing.assert_allclose(average - average[0], expected, atol=1e-9)
+    return found["grid_values"][0], found["average"][0]
 
 
 def test_permutation_importance_is_that_of_the_written_model(table):
@@ -65,7 +88,7 @@ def test_permutation_importance_is_that_of_the_written_model(table):
     assert ours.mean(axis=1)[0] > 10 * abs(ours.mean(axis=1)[2])
 
 
-@pytest.mark.parametrize("shapes", ["linear", "auto"])
+@pytest.mark.parametrize("shapes", ["linear", "additive", "auto"])
 @pytest.mark.parametrize("binary", [True, False])
 def test_shap_adds_up_to_the_decision_function(table, binary, shapes):
     """On the linear form: exactly for lines that are not clipped, else up to what is stated."""

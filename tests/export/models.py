@@ -13,6 +13,7 @@ from sparsedp import (
     SparsePoissonRegressor,
 )
 from sparsedp.release import Feature, PublishedModel
+from sparsedp.release.pair import Pair
 
 SCHEMA = """
 [interactions]
@@ -89,6 +90,10 @@ KINDS = {
 CLASSES = {"binary": (0, 1), "multinomial": ("low", "mid'dle", "high")}
 
 
+ALONE = 1
+"""A column that does something only together with another one."""
+
+
 def records(n: int, seed: int) -> list[dict[str, Any]]:
     """Valid cells of all kinds, at and beyond limits, a fifth of them missing."""
     rng = np.random.default_rng(seed)
@@ -116,7 +121,7 @@ def records(n: int, seed: int) -> list[dict[str, Any]]:
 
 
 def with_effects(model: PublishedModel, seed: int) -> PublishedModel:
-    """The same with an effect of every column, every third one bent."""
+    """The same with an effect of every column, every third one bent; a few interact."""
     rng = np.random.default_rng(seed)
     schema = model.schema
     assert schema is not None
@@ -126,7 +131,7 @@ def with_effects(model: PublishedModel, seed: int) -> PublishedModel:
     for j, name in enumerate(schema.feature_names):
         lower, upper = float(lowest[j]), float(highest[j])
         width = upper - lower
-        coef = tuple((rng.normal(size=n_outputs) / width).tolist())
+        coef = tuple((rng.normal(size=n_outputs) * (j != ALONE) / width).tolist())
         feature = Feature(index=j, name=name, lower=lower, upper=upper, coef=coef)
         if j % 3 == 0:
             inner = np.sort(rng.uniform(lower, upper, 3)).tolist()
@@ -142,7 +147,19 @@ def with_effects(model: PublishedModel, seed: int) -> PublishedModel:
                 bends=tuple(map(tuple, bends.tolist())),
             )
         features.append(feature)
-    return replace(model, features=tuple(features))
+    last = len(features) - 1
+    pairs = tuple(
+        Pair(features=both, weights=tuple(rng.normal(size=n_outputs).tolist()))
+        for both in ((0, 3), (ALONE, 6), (2, last), (last - 1, last))
+    )
+    model = replace(
+        model, features=tuple(features), interactions=pairs, intercept=(0.0,) * n_outputs
+    )
+    # Margins in the middle: where all are large, predictions are the same whatever is forgotten.
+    table = records(200, seed)
+    margins = model.decision_function({name: [record[name] for record in table] for name in KINDS})
+    middle = np.median(margins.reshape(200, n_outputs), axis=0)
+    return replace(model, intercept=tuple((rng.normal(size=n_outputs) - middle).tolist()))
 
 
 def fitted(task: str, invalid: str = "raise", seed: int = 0) -> PublishedModel:

@@ -74,11 +74,12 @@ def test_names_of_strangers_are_data():
     shares = [row["probability of 1"] for row in found]
     expected = model.predict_proba(X[:20])[:, 1]
     np.testing.assert_allclose(shares, expected, rtol=0, atol=1e-12)
+    alone = replace(model, interactions=())
     for wrong in ("bell \x07", "sparsedp:v0"):
-        odd = replace(model, features=(replace(model.features[0], name=wrong),))
+        odd = replace(alone, features=(replace(model.features[0], name=wrong),))
         with pytest.raises(ValueError, match="XML cannot name"):
             export(odd, "pmml")
-    odd = replace(model, features=(replace(model.features[0], name="probability of 1"),))
+    odd = replace(alone, features=(replace(model.features[0], name="probability of 1"),))
     with pytest.raises(ValueError, match="name of an output"):
         export(odd, "pmml")
     with pytest.raises(ValueError, match="tell two of them apart"):

@@ -69,8 +69,8 @@ def test_a_plain_model_takes_arrays_and_frames():
     frame.loc[0, "x0"] = pd.NA
     with pytest.raises(ValueError, match="x0: missing"):
         pipeline.predict(frame)
-    alone = built(replace(model, features=()))
-    assert alone.predict(X).tolist() == replace(model, features=()).predict(X).tolist()
+    constant = replace(model, features=(), interactions=())
+    assert built(constant).predict(X).tolist() == constant.predict(X).tolist()
 
 
 def test_offsets_beside_a_feature_of_that_name():

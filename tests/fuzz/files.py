@@ -23,7 +23,9 @@ import tempfile
 import time
 import traceback
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -110,24 +112,45 @@ def prepare(folder: Path) -> None:
     for output, data, more in (("m", "t.csv", ("--bounds", "bounds.toml")),
                                ("n", "t.npz", (*TARGET, "--bounds", "0,1"))):  # fmt: skip
         assert run(["fit", data, *more, *FIT[:-1], output])[0] == 0
-    bend(Path("n/model.json"))
+    change(Path("m/model.json"), join)
+    change(Path("n/model.json"), bend)
     asked = ["evaluate", "m", "t.csv", "--exact-not-private", "--json"]
     Path("scores.json").write_text(run(asked)[1])
     for name, content in bombs(BOMB).items():
         Path(name).write_bytes(content)
 
 
-def bend(path: Path) -> None:
-    """Give the features of a model shapes."""
+def change(path: Path, how: Callable[[dict[str, Any]], None]) -> None:
+    """Another whole model file."""
     content = json.loads(path.read_text())
     content.pop("sha256")
+    how(content)
+    content["sha256"] = content_hash(content)
+    path.write_text(json.dumps(content))
+
+
+def join(content: dict[str, Any]) -> None:
+    """Let all features of a model interact, also those that do nothing else."""
+    names = content["privacy"]["bounds"]["features"]
+    used = {feature["index"]: feature for feature in content["features"]}
+    nothing = {"lower": 0.0, "upper": 1.0, "coef": [0.0]}
+    content["features"] = [
+        used.get(j, {"index": j, "name": name, **nothing}) for j, name in enumerate(names)
+    ]
+    content["interactions"] = [
+        {"features": [0, 1], "weights": [0.5]},
+        {"features": [0, 2], "weights": [-0.2]},
+    ]
+    content["privacy"]["model"] |= {"shapes": "auto", "interactions": True}
+
+
+def bend(content: dict[str, Any]) -> None:
+    """Give the features of a model shapes."""
     content["shapes"] = [
         {"feature": f["index"], "knots": [0.0, 0.3, 0.6, 1.0], "bends": [[0.0, 0.2, -0.1, 0.0]]}
         for f in content["features"]
     ]
     content["privacy"]["model"] |= {"shapes": "auto", "monotone": {"increasing": [0]}}
-    content["sha256"] = content_hash(content)
-    path.write_text(json.dumps(content))
 
 
 def write_workbook(path: str, names: list[str], rows: list[tuple]) -> None:

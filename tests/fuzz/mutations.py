@@ -152,8 +152,9 @@ def damaged_json(data: bytes, random: random.Random) -> bytes:
             here = content["privacy"]
             if random.random() < 0.6 and isinstance(here.get("events"), list) and here["events"]:
                 here = here["events"]
-        if random.random() < 0.3 and isinstance(content.get("shapes"), list):
-            here = content["shapes"]
+        for name in ("shapes", "interactions"):
+            if random.random() < 0.3 and isinstance(content.get(name), list):
+                here = content[name]
         while True:
             keys = list(here) if isinstance(here, dict) else list(range(len(here)))
             if not keys:

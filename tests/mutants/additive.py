@@ -10,6 +10,7 @@ COMMAND = ("tests/additive/test_command.py",)
 EVERY_FIT = ("tests/privacy/test_every_fit.py::test_neither_does_one_whose_effects_bend",)
 BEND = "src/sparsedp/data/bend.py"
 PREDICT = "src/sparsedp/data/predict.py"
+USED = "src/sparsedp/data/used.py"
 COEFFICIENTS = "src/sparsedp/fit/coefficients.py"
 PLAN = "src/sparsedp/fit/plan.py"
 PAV = "src/sparsedp/fit/monotone.py"
@@ -34,7 +35,7 @@ MUTANTS = [
     Mutant(BEND, "moved[[0, -1]] = ends", "pass", BENDS),
     # Bends that a step forgets.
     Mutant(PREDICT, "found += bend.at(values[:, column])", "pass", BENDS),
-    Mutant(PREDICT, "coef.any(axis=0) | bent(bends, coef.shape[1])", "coef.any(axis=0)", BENDS),
+    Mutant(USED, "coef.any(axis=0) | bent(bends, n_features) |", "coef.any(axis=0) |", BENDS),
     Mutant(COEFFICIENTS, "bends=tuple(bend.scaled(factor) for bend in self.bends),", "", BENDS),
     Mutant(
         "src/sparsedp/fit/solve.py",
@@ -50,8 +51,8 @@ MUTANTS = [
     ),
     Mutant(
         "src/sparsedp/release/model.py",
-        "lower, upper, missing, self._bends()",
-        "lower, upper, missing",
+        "beside, intercept = (self._bends(),",
+        "beside, intercept = ((),",
         FILES,
     ),
     # The number of records in what is published.

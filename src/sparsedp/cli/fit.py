@@ -239,9 +239,11 @@ def _show(model: "PublishedModel", output: Path, *, as_json: bool) -> None:
         coefficient_lines,
         echo_json,
         echo_verdict,
+        pair_lines,
         score_lines,
         verdict_json,
     )
+    from sparsedp.release.effects import joint_effects_of
     from sparsedp.release.intervals.stored import stored
 
     if as_json:
@@ -259,6 +261,10 @@ def _show(model: "PublishedModel", output: Path, *, as_json: bool) -> None:
                     for feature in model.features
                     if feature.knots
                 },
+                "interactions": [
+                    {"features": each.names, "weights": each.pair.weights}
+                    for each in joint_effects_of(model)
+                ],
                 **({} if model.scores is None else {"evaluation": model.scores.to_dict()}),
                 **({} if model.intervals is None else {"intervals": stored(model.intervals)}),
             }
@@ -268,6 +274,10 @@ def _show(model: "PublishedModel", output: Path, *, as_json: bool) -> None:
     click.echo(f"\nThe model uses {len(model.features)} of {model.n_features} features:")
     for line in coefficient_lines(model):
         click.echo(line)
+    if model.interactions:
+        click.echo("\nPairs that add this where both are high or both low, else take it away:")
+        for line in pair_lines(model):
+            click.echo(line)
     if model.intervals is not None:
         click.echo(f"\n{model.summary()}")
     if model.scores is not None:

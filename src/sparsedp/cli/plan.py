@@ -88,7 +88,7 @@ def command(
     from sparsedp.cli.declared.releases import Releases
     from sparsedp.cli.declared.solver import build_solver
     from sparsedp.cli.declared.source import Source
-    from sparsedp.fit.plan import shapes_in_force
+    from sparsedp.fit.plan import interactions_in_force, shapes_in_force
 
     if epsilon is None:
         raise click.UsageError("Missing option '--epsilon'.")
@@ -96,11 +96,13 @@ def command(
     how = (file_format, delimiter, encoding, sheet)
     sound = build_solver(solver, settings, "sound")
     facts = _facts(schema, said, None if data is None else Source(data, *how), n_features, sound)
+    bending = shapes_in_force(shapes, sound, intercept=facts.intercept)
     facts = replace(
         facts,
         n_nonzero=n_nonzero or facts.n_nonzero,
         neighbors=neighbors,
-        shapes=shapes_in_force(shapes, sound, intercept=facts.intercept),
+        shapes=bending,
+        interactions=interactions_in_force(bending, {}),
     )
     content, lines = Releases(solver, settings, calibration, epsilon, delta).planned(facts)
     others = others_than_default(solver, settings, n_nonzero, shapes, calibration)

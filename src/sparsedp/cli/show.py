@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # verbs that show no model do not wait for what models need
     from sparsedp.release.scores import HeldOut
 
 COLORS = {"green": "green", "amber": "yellow", "red": "red"}
-MOST_ROWS = 30
+MOST_ROWS, MOST_PAIRS = 30, 12
 BAR = 24
 WIDTH = 96
 
@@ -93,6 +93,21 @@ def coefficient_lines(model: "PublishedModel") -> list[str]:
     return lines
 
 
+def pair_lines(model: "PublishedModel") -> list[str]:
+    """Weights of pairs of features that interact, the heaviest first."""
+    from sparsedp.release.effects import joint_effects_of
+
+    found = joint_effects_of(model)
+    rows = [
+        [_short(" x ".join(each.names)), *(f"{w:.3g}" if w else "." for w in each.pair.weights)]
+        for each in found[:MOST_PAIRS]
+    ]
+    if rows and model.task == "multinomial":
+        rows.insert(0, ["", *model.outputs])
+    more = [f"  ... and {len(found) - MOST_PAIRS} more in the report"]
+    return [*(table_lines(rows) if rows else []), *(more if len(found) > MOST_PAIRS else [])]
+
+
 def score_lines(found: "HeldOut") -> list[str]:
     """Private scores with intervals, beside those of a model that knows nothing else."""
     rows = [["", "estimate", "95 % interval", "null"]]
@@ -106,6 +121,8 @@ def score_lines(found: "HeldOut") -> list[str]:
 
 
 def _bar(feature: "Feature", longest: float) -> str:
+    if feature.swing[0] == 0:  # of a feature that does something only together with another
+        return ""
     share = feature.swing[0] / longest if 0 < longest < math.inf else 1.0
     mark = "~" if feature.knots else "+" if feature.effect[0] > 0 else "-"
     return mark * max(1, round(BAR * share))

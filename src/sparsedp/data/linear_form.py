@@ -1,4 +1,4 @@
-"""What a clipped or bent model is as a plain one: where both agree, and the closest line elsewhere.
+"""What a model that is not linear is as one: where both agree, and the closest line elsewhere.
 
 Proof: linear_form.md.
 """
@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsedp.data.bend import Bend, bent
+from sparsedp.data.interaction import Interaction
 from sparsedp.data.storage import Array
+from sparsedp.data.used import used
 
 Limits = tuple[Array, Array]
 """Lower and upper limits, one of each per feature."""
@@ -26,8 +28,10 @@ class LinearForm(NamedTuple):
     intercept : float or ndarray
         Shaped as ``intercept_``.
     largest_difference : float
-        From ``decision_function``, for any record within the declared bounds; no line has a
-        smaller one. Zero where no bounds were tightened and no effect bends.
+        From ``decision_function``, for any record within the declared bounds. Zero where no bounds
+        were tightened, no effect bends and no features interact. No line has a smaller one, but
+        with interactions this is an upper bound: each counts with all that it can add, though not
+        all may do so for one record.
     """
 
     coef: Array
@@ -36,7 +40,11 @@ class LinearForm(NamedTuple):
 
 
 def narrowed(
-    coef: Array, clip: Limits, declared: Limits, bends: Sequence[Bend] = ()
+    coef: Array,
+    clip: Limits,
+    declared: Limits,
+    bends: Sequence[Bend] = (),
+    interactions: Sequence[Interaction] = (),
 ) -> NDArray[np.intp]:
     """Used features that are clipped to less than their declared bounds.
 
@@ -46,11 +54,16 @@ def narrowed(
     clip, declared : (ndarray, ndarray) of shape (d,) each
     """
     narrower = (clip[0] > declared[0]) | (clip[1] < declared[1])
-    return np.flatnonzero((coef.any(axis=0) | bent(bends, coef.shape[1])) & narrower)
+    return np.flatnonzero(used(coef, bends, interactions) & narrower)
 
 
 def linear_form(
-    coef: Array, intercept: Array, clip: Limits, declared: Limits, bends: Sequence[Bend] = ()
+    coef: Array,
+    intercept: Array,
+    clip: Limits,
+    declared: Limits,
+    bends: Sequence[Bend] = (),
+    interactions: Sequence[Interaction] = (),
 ) -> LinearForm:
     """The line with the least largest difference over the declared box.
 
@@ -63,10 +76,13 @@ def linear_form(
     declared : (ndarray, ndarray) of shape (d,) each
     bends : sequence of Bend
         Of features whose effect is not a line.
+    interactions : sequence of Interaction
+        The line that is closest to one of them is zero, so the line is that of a model without;
+        where there are several, one with another constant may be closer.
     """
     bending = bent(bends, coef.shape[1])
     support = narrowed(np.where(bending, 0.0, coef), clip, declared)
-    if support.size == 0 and not bends:
+    if support.size == 0 and not bends and not interactions:
         return LinearForm(coef, intercept, 0.0)
     (lower, upper), (lowest, highest) = (
         tuple(limit[support] for limit in limits) for limits in (clip, declared)
@@ -91,6 +107,9 @@ def linear_form(
             line[output, bend.feature], middle, half_range = _closest(values, effect)
             constant[output] += middle
             difference[output] += half_range
+    with np.errstate(over="ignore"):
+        for interaction in interactions:
+            difference += np.abs(interaction.weights)
     return LinearForm(line, constant, float(difference.max()))
 
 

@@ -26,6 +26,7 @@ from sparsedp.estimators.fitted import (
     summary_of,
     tagged,
 )
+from sparsedp.estimators.pairs import plot_interactions
 from sparsedp.estimators.path import ModelPath
 from sparsedp.estimators.plots import plot_shapes
 from sparsedp.estimators.raw import said_once, truth_of
@@ -73,7 +74,8 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
         sqrt(n_features)``. Other solvers keep ``1.5 * sqrt(n_features)``, at least 16.
     shapes : {"auto", "linear", "additive"}
         Whether the effect of a feature is a line, or piecewise linear (at the price of more noise);
-        by default that is decided by public numbers and released counts. See ``shapes_``.
+        by default that is decided by public numbers and released counts, and so is whether pairs of
+        features interact, unless effects are `monotone`. See ``shapes_`` and ``interactions_``.
     monotone : dict, optional
         Effects that shall only rise or only fall, as in ``{"age": "increasing"}``, by name or
         position of the feature. Made so from what was released, at no charge. For two classes.
@@ -137,18 +139,23 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
         Features are clipped to these before prediction.
     shapes_ : dict
         The effect of each used feature, by name (or position), as a `Shape`: ``knots`` and
-        ``values``, what is added to margins there compared with the lower limit.
+        ``values``, what is added to margins there compared with the lower limit. Where features
+        interact it is the effect with all other features in the middle of their limits.
     bends_ : tuple of Bend
         What is added to ``X @ coef_ + intercept_`` where an effect is not a line; then ``coef_``
         has the slope from one end of the ``clip_bounds_`` to the other.
+    interactions_ : tuple of Interaction
+        What pairs of features add together: ``weights * u * v``, where u and v go from -1 at the
+        lower to 1 at the upper of a feature's ``clip_bounds_``. Empty where effects only add up.
     clipped_ : dict
         Features of the model whose ``clip_bounds_`` are narrower than the declared bounds, by name
         (or position), with those limits. For records within them, and for all records if there are
-        none, predictions are ``X @ coef_ + intercept_``, with ``bends_`` where effects bend,
-        by way of the link.
+        none, predictions are ``X @ coef_ + intercept_``, with ``bends_`` and ``interactions_``
+        where there are any, by way of the link.
     linear_form_ : LinearForm
         ``coef``, ``intercept`` and ``largest_difference``: the plain linear model that is closest
-        to this one, clipping and bends included, over all records within the declared bounds.
+        to this one, clipping, bends and interactions included, over all records within the
+        declared bounds.
     intervals_ : ndarray of shape (n_features, 2)
         With ``intervals``: lower and upper ends; NaN where noise drowns what is known about a
         coefficient, and for features that are not in the model.
@@ -303,11 +310,14 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
 
     @property
     def shapes_(self) -> dict[str | int, Shape]:
-        """The effect of each used feature, by name or position."""
+        """The effect of each used feature, by name or position.
+
+        Where features interact: with all others in the middle of their limits.
+        """
         return shapes_of(self)
 
     def shape_(self, feature: str | int) -> Shape:
-        """The effect of a feature, by name or position; flat if the model does not use it."""
+        """The effect of a feature, by name or position; flat if it has none of its own."""
         return one_shape(self, feature)
 
     def plot_shapes(
@@ -330,6 +340,24 @@ class SparseLogisticRegression(ClassifierMixin, BaseEstimator):
         margin = f"log-odds of {self.classes_[1]}" if two else "score of a class"
         outputs = [str(label) for label in (self.classes_[1:] if two else self.classes_)]
         return plot_shapes(self, features, most=most, margin=margin, outputs=outputs)
+
+    def plot_interactions(self, *, most: int = 6) -> "Figure":
+        """Draw what pairs of features add together, the largest first (needs matplotlib).
+
+        Each panel has two features, from limit to limit, and in colors what they add to the margin
+        beside the effect of each: nothing where one is in the middle of its limits. Of more than
+        two classes a panel has the one that is moved the most.
+
+        Parameters
+        ----------
+        most : int
+            Panels.
+        """
+        check_is_fitted(self)
+        two = len(self.classes_) == 2
+        margin = f"log-odds of {self.classes_[1]}" if two else "score of the class"
+        outputs = [str(label) for label in (self.classes_[1:] if two else self.classes_)]
+        return plot_interactions(self, most=most, margin=margin, outputs=outputs)
 
     @property
     def linear_form_(self) -> LinearForm:

@@ -30,8 +30,8 @@ def publish(
     Parameters
     ----------
     estimator
-        Gets ``clip_bounds_``, ``bends_``, ``inference_``, ``privacy_`` and what ``path_`` is made
-        of.
+        Gets ``clip_bounds_``, ``bends_``, ``interactions_``, ``inference_``, ``privacy_`` and what
+        ``path_`` is made of.
     released : Coefficients
         In declared units.
     record : PrivacyRecord
@@ -40,12 +40,14 @@ def publish(
     """
     estimator.clip_bounds_ = released.clip_bounds
     estimator.bends_ = released.bends
+    estimator.interactions_ = released.interactions
     estimator.inference_ = released.inference
     estimator._path = (
         released.order,
         released.path_coefs,
         released.path_intercepts,
         released.path_bends,
+        released.path_interactions,
     )
     estimator.privacy_ = record
     if evaluation is not None:
@@ -89,8 +91,8 @@ MOST_NOTES = 8
 def path_of(estimator: Estimator) -> ModelPath:
     """The models with fewer features, at no further charge."""
     check_is_fitted(estimator)
-    order, coefs, intercepts, bends = estimator._path
-    return ModelPath(order, coefs, intercepts, estimator, tuple(bends))
+    order, coefs, intercepts, bends, interactions = estimator._path
+    return ModelPath(order, coefs, intercepts, estimator, tuple(bends), interactions)
 
 
 def margins_of(estimator: Estimator, X: Features, offset: Weights | None = None) -> np.ndarray:
@@ -106,7 +108,8 @@ def margins_of(estimator: Estimator, X: Features, offset: Weights | None = None)
         missing = missing_values(*_declared(estimator), row_norm)
     coef, intercept = np.atleast_2d(estimator.coef_), np.atleast_1d(estimator.intercept_)
     lower, upper = estimator.clip_bounds_
-    margins = linear_predictor(values, coef, intercept, lower, upper, missing, estimator.bends_)
+    beside = estimator.bends_, estimator.interactions_
+    margins = linear_predictor(values, coef, intercept, lower, upper, missing, *beside)
     if "schema_" in vars(estimator):
         offset = offset_of(estimator.schema_, X, offset)
     limits = estimator.privacy_.model.get("offset_bounds")
@@ -121,10 +124,10 @@ def clipped_of(estimator: Estimator) -> dict[str | int, tuple[float, float]]:
     """Used features that are clipped to less than their declared bounds, and to what."""
     check_is_fitted(estimator)
     declared, clip = _declared(estimator), estimator.clip_bounds_
-    named = names_or_positions(estimator)
+    named, coef = names_or_positions(estimator), np.atleast_2d(estimator.coef_)
     return {
         named[j]: (float(clip[0][j]), float(clip[1][j]))
-        for j in narrowed(np.atleast_2d(estimator.coef_), clip, declared, estimator.bends_)
+        for j in narrowed(coef, clip, declared, estimator.bends_, estimator.interactions_)
     }
 
 
@@ -137,6 +140,7 @@ def linear_form_of(estimator: Estimator) -> LinearForm:
         estimator.clip_bounds_,
         _declared(estimator),
         estimator.bends_,
+        estimator.interactions_,
     )
     plain = isinstance(estimator.intercept_, float)
     return LinearForm(

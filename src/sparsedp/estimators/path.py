@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sparsedp.data.bend import Bend
+from sparsedp.data.interaction import Interaction
 from sparsedp.estimators.border import Estimator
 from sparsedp.estimators.raw import names_of
 
@@ -29,6 +30,8 @@ class ModelPath:
     intercepts : ndarray of shape (n_steps, n_outputs)
     bends : tuple of tuple of Bend
         ``bends[k - 1]`` belong to the model with k features; empty if no effect bends.
+    interactions : tuple of tuple of Interaction
+        Likewise, of pairs of its features; empty if none interact.
 
     Notes
     -----
@@ -41,6 +44,7 @@ class ModelPath:
     intercepts: np.ndarray
     _estimator: Estimator
     bends: tuple[tuple[Bend, ...], ...] = ()
+    interactions: tuple[tuple[Interaction, ...], ...] = ()
 
     def __len__(self) -> int:
         return len(self.order)
@@ -59,6 +63,7 @@ class ModelPath:
             else self.intercepts[k - 1].copy()
         )
         model.bends_ = self.bends[k - 1] if self.bends else ()
+        model.interactions_ = self.interactions[k - 1] if self.interactions else ()
         return model
 
     def plot(self, ax: "Axes | None" = None, *, output: int = 0, labelled: int = 8) -> "Axes":

@@ -61,10 +61,10 @@ def plot_shapes(
     )
     for ax, (feature, shape) in zip(axes.flat, found, strict=False):
         _draw(ax, shape, outputs)
-        ax.set_title(f"x{feature}" if isinstance(feature, int) else _short(feature), fontsize=10)
+        ax.set_title(shown(feature), fontsize=10)
     for ax in axes.flat[len(found) :]:
         ax.set_visible(False)
-    figure.supylabel(f"effect on the\n{_short(margin)}", fontsize=10)
+    figure.supylabel(f"effect on the\n{short(margin)}", fontsize=10)
     if not found:
         figure.suptitle("The model uses no feature.", fontsize=10)
     elif len(outputs) > 1:
@@ -92,5 +92,11 @@ def _swing(shape: Shape) -> float:
     return float(np.ptp(shape.values, axis=0).max())
 
 
-def _short(name: str) -> str:
+def shown(feature: str | int) -> str:
+    """What a drawing calls a feature: its name, or x and its position."""
+    return f"x{feature}" if isinstance(feature, int) else short(feature)
+
+
+def short(name: str) -> str:
+    """As much of a name as a drawing has place for."""
     return name if len(name) <= 30 else name[:27] + "..."

@@ -1,9 +1,11 @@
 """The effects of a fitted model, feature by feature."""
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from sparsedp.data.bend import Shape, bent, shape_of
+from sparsedp.data.bend import Shape, shape_of
+from sparsedp.data.used import used
 from sparsedp.estimators.border import Estimator
 
 
@@ -15,11 +17,15 @@ def names_or_positions(estimator: Estimator) -> list[str | int]:
 
 
 def shapes_of(estimator: Estimator) -> dict[str | int, Shape]:
-    """The effect of each used feature."""
+    """The effect of each used feature, where those that it interacts with are in the middle."""
     check_is_fitted(estimator)
-    named, coef = names_or_positions(estimator), np.atleast_2d(estimator.coef_)
-    used = coef.any(axis=0) | bent(estimator.bends_, coef.shape[1])
-    return {named[j]: _shape(estimator, j) for j in np.flatnonzero(used).tolist()}
+    named, features = names_or_positions(estimator), np.flatnonzero(used_by(estimator))
+    return {named[j]: _shape(estimator, j) for j in features.tolist()}
+
+
+def used_by(estimator: Estimator) -> NDArray[np.bool_]:
+    """Features with an effect of their own or together with another: a mask."""
+    return used(np.atleast_2d(estimator.coef_), estimator.bends_, estimator.interactions_)
 
 
 def one_shape(estimator: Estimator, feature: str | int) -> Shape:

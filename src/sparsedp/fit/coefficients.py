@@ -8,6 +8,7 @@ from sparsedp.data.bend import Bend, BendTable, PathBends
 from sparsedp.data.bounds import Bounds, UnitMap
 from sparsedp.data.bounds_toml import some_names
 from sparsedp.data.dataset import Dataset
+from sparsedp.data.interaction import Interaction, in_order, scaled
 from sparsedp.data.linear_form import narrowed
 from sparsedp.fit.problem import Problem
 from sparsedp.inference import Inference
@@ -37,11 +38,15 @@ class Coefficients:
     """One tuple per model of the path; an empty one if none has any."""
     inference: Inference | None = None
     """How well the coefficients are known, where the solver says so."""
+    interactions: tuple[Interaction, ...] = ()
+    """Of pairs of features, by these; units are those of the clip bounds."""
+    path_interactions: tuple[tuple[Interaction, ...], ...] = ()
+    """One tuple per model of the path; an empty one if none has any."""
 
     def clipped(self, data: Dataset) -> tuple[str, ...]:
         """A note that names the features whose declared bounds were tightened, if there are any."""
         declared = data.bounds.arrays(data.n_features)
-        found = narrowed(self.coef, self.clip_bounds, declared, self.bends)
+        found = narrowed(self.coef, self.clip_bounds, declared, self.bends, self.interactions)
         if found.size == 0:
             return ()
         names = data.bounds.features or data.feature_names
@@ -64,6 +69,8 @@ class Coefficients:
             path_bends=self.path_bends.scaled(factor)
             if isinstance(self.path_bends, BendTable)
             else tuple(tuple(bend.scaled(factor) for bend in some) for some in self.path_bends),
+            interactions=scaled(self.interactions, factor),
+            path_interactions=tuple(scaled(some, factor) for some in self.path_interactions),
         )
 
     @classmethod
@@ -84,7 +91,9 @@ class Coefficients:
         intercept = weights[d] if data.intercept else np.zeros(weights.shape[1])
         unit_map = bounds.unit_map(d, centered=data.intercept)
         coef, intercept = unit_map.to_original(weights[:d], intercept)
-        path = solution.path or SolutionPath.by_weight(solution.weights, d, solution.bends)
+        path = solution.path or SolutionPath.by_weight(
+            solution.weights, d, solution.bends, solution.interactions
+        )
         half_width, center = unit_map.half_width[path.order], unit_map.center[path.order]
         path_coefs = path.weights / half_width[:, None]
         path_intercepts = path.intercepts - np.einsum("kfo,f->ko", path_coefs, center)
@@ -101,6 +110,9 @@ class Coefficients:
             path.bends.moved(unit_map.center, unit_map.half_width, bounds.arrays(d))
             if isinstance(path.bends, BendTable)
             else tuple(_declared(bends, unit_map, bounds.arrays(d)) for bends in path.bends),
+            # Bounds that were put back have the same unit coordinates where records are.
+            interactions=in_order(solution.interactions),
+            path_interactions=tuple(map(in_order, path.interactions)),
         )
         factor = 1.0
         if interval is not None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sparsedp.fit.monotone import Directions, directions_of
+from sparsedp.fit.monotone import Directions, Monotone, directions_of
 from sparsedp.fit.problem import Problem
 from sparsedp.fit.settings import Settings
 from sparsedp.fit.start import initial_weights
@@ -120,6 +120,15 @@ def shapes_in_force(shapes: Shapes, solver: Solver, *, intercept: bool) -> Shape
     return shapes if able else "linear"
 
 
+def interactions_in_force(shapes: Shapes, monotone: Monotone) -> bool:
+    """Whether what a feature adds may depend on another one, by the shapes in force.
+
+    Only where effects may bend and nobody said more about them: additive effects add up, and no
+    effect is sure to rise where another feature decides how far.
+    """
+    return shapes == "auto" and not monotone
+
+
 FEWEST_FEATURES, FEATURES_PER_ROOT = 16, 1.5
 """Features that a model keeps by default: so many, or this times the root of their number."""
 
@@ -156,6 +165,7 @@ def public_facts(settings: Settings, problem: Problem) -> PublicFacts:
         raise ValueError(
             f"n_nonzero={settings.n_nonzero} is more than the {d} features of the data"
         )
+    shapes = shapes_in_force(settings.shapes, settings.solver, intercept=settings.fit_intercept)
     return PublicFacts(
         n_features=d,
         n_nonzero=settings.n_nonzero
@@ -171,7 +181,8 @@ def public_facts(settings: Settings, problem: Problem) -> PublicFacts:
         unit=data.unit,
         weighting=data.weighting,
         rows_per_unit=1 if data.unit == "row" else None,
-        shapes=shapes_in_force(settings.shapes, settings.solver, intercept=settings.fit_intercept),
+        shapes=shapes,
+        interactions=interactions_in_force(shapes, settings.monotone),
         epsilon=settings.epsilon,
         delta=settings.delta,
     )

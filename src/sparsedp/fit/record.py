@@ -14,6 +14,7 @@ from sparsedp.fit.problem import Problem
 from sparsedp.fit.settings import Settings
 from sparsedp.privacy import Budget, PrivacyRecord, PublicFacts
 from sparsedp.privacy.account.feasibility import records_needed, shortage
+from sparsedp.solvers import Pursuit
 
 ONE_UNIT = {
     "row": "One person is one row. Someone with several rows is protected less: pass the id of "
@@ -151,6 +152,8 @@ def _offset(problem: Problem) -> dict[str, object]:
 
 def _shapes(settings: Settings, problem: Problem, public: PublicFacts) -> dict[str, object]:
     said: dict[str, object] = {} if public.shapes == "linear" else {"shapes": public.shapes}
+    if isinstance(settings.solver, Pursuit) and settings.solver.interacts(public):
+        said["interactions"] = True
     directions = directions_of(settings.monotone, problem)
     if directions:
         said["monotone"] = {

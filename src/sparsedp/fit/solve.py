@@ -64,6 +64,9 @@ def margins_of(data: Dataset, solution: Solution) -> np.ndarray:
     margins = data.margins(solution.weights)
     for bend in solution.bends:
         margins = margins + bend.at(data.columns([bend.feature])[:, 0]).reshape(margins.shape)
+    for interaction in solution.interactions:
+        units = data.columns(interaction.features)
+        margins = margins + interaction.at(units[:, 0], units[:, 1]).reshape(margins.shape)
     return margins
 
 

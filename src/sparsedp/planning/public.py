@@ -222,7 +222,7 @@ def tried(sample: PublicSample, facts: Facts) -> Trial:
                 model.fit(sample.X[chosen], sample.y[chosen], groups=persons)
                 values.append(sample.score(model, tested))
                 if epsilon == facts.epsilon:
-                    used.append(int((np.atleast_2d(model.coef_) != 0).any(axis=0).sum()))
+                    used.append(len(model.shapes_))
         by_epsilon.append((epsilon, _spread(np.array(values))))
     without = [
         sample.score(

@@ -61,6 +61,8 @@ class PublicFacts:
         Rows that a unit has at most: 1 for rows; None where no limit was declared.
     shapes : {"linear", "additive", "auto"}
         Whether effects may bend: solvers that cannot make bends see "linear".
+    interactions : bool
+        Whether what a feature adds may depend on another feature.
     epsilon, delta : float or None
         What the fit may cost, for solvers that plan their steps by it; None if that is left open.
     """
@@ -79,6 +81,7 @@ class PublicFacts:
     weighting: Weighting = "unit"
     rows_per_unit: int | None = 1
     shapes: Shapes = "linear"
+    interactions: bool = False
     epsilon: float | None = None
     delta: float | None = None
 

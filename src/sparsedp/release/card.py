@@ -151,10 +151,14 @@ class Card:
 
 
 def _uses(model: PublishedModel) -> str:
-    bent = sum(1 for feature in model.features if feature.knots)
-    shaped = f"; {bent} of the effects {'is' if bent == 1 else 'are'} piecewise linear"
     used = f"{len(model.features)} of {model.n_features} features, and a constant"
-    return used + (shaped if bent else "")
+    bent = sum(1 for feature in model.features if feature.knots)
+    if bent:
+        used += f"; {bent} of the effects {'is' if bent == 1 else 'are'} piecewise linear"
+    pairs = len(model.interactions)
+    if pairs:
+        used += f"; {pairs} {'pair' if pairs == 1 else 'pairs'} of features that interact"
+    return used
 
 
 def _predicts(model: PublishedModel) -> str:
@@ -238,7 +242,8 @@ def _settings(record: Record) -> tuple[tuple[str, str], ...]:
         ("features to keep", f"{record['model']['n_nonzero']} of {record['model']['n_features']}"),
         ("constant term", "fitted" if record["model"]["fit_intercept"] else "none"),
     ]
-    rows.append(("effects", EFFECTS[record["model"].get("shapes", "linear")]))
+    paired = ", and pairs of features may interact" if record["model"].get("interactions") else ""
+    rows.append(("effects", EFFECTS[record["model"].get("shapes", "linear")] + paired))
     names = record["bounds"].get("features")
     for direction, positions in record["model"].get("monotone", {}).items():
         labels = (names[j] if names and j < len(names) else f"x{j}" for j in positions)

@@ -53,6 +53,7 @@ class Asked(TypedDict):
     offset_bounds: NotRequired[list[float]]
     weighting: NotRequired[Weighting]
     shapes: NotRequired[Shapes]
+    interactions: NotRequired[bool]
     monotone: NotRequired[dict[Direction, list[int]]]
 
 

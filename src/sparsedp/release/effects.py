@@ -6,6 +6,10 @@ from dataclasses import dataclass
 from sparsedp.data.schema.kinds.category import Category
 from sparsedp.release.feature import Feature
 from sparsedp.release.model import PublishedModel
+from sparsedp.release.pair import Pair
+
+MOST_PAIRS = 40
+"""Interactions beyond these are in the model file only."""
 
 MOST_STEPS = 200
 """A range of up to as many units is told unit by unit (a year of age, a point of a score)."""
@@ -34,6 +38,49 @@ class Effect:
     declared: tuple[float, float] | None
 
 
+@dataclass(frozen=True)
+class Joint:
+    """What a pair of features adds, for readers.
+
+    Parameters
+    ----------
+    pair : Pair
+    names : (str, str)
+        Of the features.
+    alike, unlike : str
+        What is added where both features are at their upper or both at their lower limits, and
+        where they are at different ends. Empty for more than two classes, whose weights stand one
+        by one.
+    """
+
+    pair: Pair
+    names: tuple[str, str]
+    alike: str
+    unlike: str
+
+    @property
+    def label(self) -> str:
+        """As in "age × bmi"."""
+        return " × ".join(self.names)
+
+
+def joint_effects_of(model: PublishedModel) -> list[Joint]:
+    """What pairs of features add, the heaviest first.
+
+    Privacy
+    -------
+    Computed from the model file alone.
+    """
+    labels = {feature.index: feature.label for feature in model.features}
+    found = []
+    for pair in sorted(model.interactions, key=lambda pair: -pair.weight):
+        first, second = (labels[index] for index in pair.features)
+        changes = [_change(model.task, sign * pair.weights[0]) for sign in (1, -1)]
+        alike, unlike = changes if len(pair.weights) == 1 else ("", "")
+        found.append(Joint(pair, (first, second), alike, unlike))
+    return found
+
+
 def effects_of(model: PublishedModel) -> dict[int, Effect]:
     """The effect of each used feature, by its index.
 
@@ -43,6 +90,7 @@ def effects_of(model: PublishedModel) -> dict[int, Effect]:
     """
     binary = model.privacy["bounds"].get("binary", [])
     found, levels = {}, _levels(model)
+    joined = {index for pair in model.interactions for index in pair.features}
     for feature, lowest, highest in zip(model.features, *model.declared(), strict=True):
         narrower = feature.lower > lowest or feature.upper < highest
         two = binary is True or (isinstance(binary, list) and feature.index in binary)
@@ -53,6 +101,8 @@ def effects_of(model: PublishedModel) -> dict[int, Effect]:
             size, step = _two(feature) if two and not narrower else _each(feature)
             margin, step = feature.coef[0] * size, levels.get(feature.name, step)
         change = _change(model.task, margin) if len(feature.coef) == 1 else ""
+        if feature.index in joined and not any(feature.swing):  # it acts only with another one
+            step, change = "alone", "nothing"
         declared = (float(lowest), float(highest)) if narrower else None
         found[feature.index] = Effect(feature, step, change, declared)
     return found

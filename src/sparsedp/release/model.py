@@ -11,15 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
-from sparsedp.data.bend import Bend, bent
+from sparsedp.data.bend import Bend
 from sparsedp.data.files.opened import read_text
 from sparsedp.data.gate import Invalid, missing_values
 from sparsedp.data.gate.class_weight import class_codes
 from sparsedp.data.gate.offset import with_offset
+from sparsedp.data.interaction import Interaction
 from sparsedp.data.linear_form import LinearForm, linear_form
 from sparsedp.data.predict import linear_predictor
 from sparsedp.data.raw import RawColumn
 from sparsedp.data.schema import Schema
+from sparsedp.data.used import used
 from sparsedp.inference import CoefficientTable
 from sparsedp.inference.summary import Summary
 from sparsedp.losses import from_record
@@ -29,6 +31,7 @@ from sparsedp.release.columns import TableLike, UsedColumns
 from sparsedp.release.document import Label, Planned, Record, Target
 from sparsedp.release.feature import Feature, label_text
 from sparsedp.release.intervals.stored import stored, table_of
+from sparsedp.release.pair import Pair, pairs_of
 from sparsedp.release.read import FORMAT, HASH, content_hash, fields_of
 from sparsedp.release.scores.held_out import HeldOut, held_out
 
@@ -43,6 +46,7 @@ class Fitted(Protocol):
     intercept_: NDArray[np.float64] | float
     clip_bounds_: tuple[NDArray[np.float64], NDArray[np.float64]]
     bends_: tuple[Bend, ...]
+    interactions_: tuple[Interaction, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +80,8 @@ class PublishedModel:
         order, and of the intercept.
     planned : dict or None
         Quality that was expected before the fit: what ``QualityPlan.planned`` says.
+    interactions : tuple of Pair
+        Features that add something together, by these.
 
     Privacy
     -------
@@ -106,6 +112,7 @@ class PublishedModel:
     categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
     schema: Schema | None = None
     planned: Planned | None = None
+    interactions: tuple[Pair, ...] = ()
     table: NDArray[np.float64] | None = field(default=None, compare=False)
     intervals: CoefficientTable | None = field(default=None, compare=False)
 
@@ -151,7 +158,7 @@ class PublishedModel:
         target: Target = {**record["target"]}
         if target_name is not None:
             target["name"] = target_name
-        used = {feature.label for feature in features}
+        labels = {feature.label for feature in features}
         return cls(
             task=from_record(record["loss"]).task,
             n_features=np.atleast_2d(estimator.coef_).shape[1],
@@ -163,7 +170,7 @@ class PublishedModel:
             categories={
                 column: tuple(map(str, values))
                 for column, values in (categories or {}).items()
-                if used & {f"{column}={value}" for value in values}
+                if labels & {f"{column}={value}" for value in values}
             },
             schema=schema,
             table=getattr(vars(estimator).get("evaluation_"), "table", None),
@@ -173,6 +180,7 @@ class PublishedModel:
                 float(np.atleast_1d(estimator.intercept_)[0]),
             ),
             planned=planned,
+            interactions=pairs_of(estimator.interactions_),
         )
 
     @property
@@ -234,6 +242,7 @@ class PublishedModel:
             self._clipped_to(),
             self.declared(),
             self._bends(),
+            self._interactions(),
         )
 
     def _coef(self) -> NDArray[np.float64]:
@@ -245,6 +254,11 @@ class PublishedModel:
         """Of the used features, by their positions among these."""
         found = (feature.bend(position) for position, feature in enumerate(self.features))
         return tuple(bend for bend in found if bend is not None)
+
+    def _interactions(self) -> tuple[Interaction, ...]:
+        """Of the used features, by their positions among these."""
+        place = {feature.index: position for position, feature in enumerate(self.features)}
+        return tuple(pair.interaction(place) for pair in self.interactions)
 
     def _clipped_to(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Lower and upper limits of the used features at prediction."""
@@ -276,9 +290,8 @@ class PublishedModel:
         values = self.used.of(X, feature_names)
         coef, (lower, upper) = self._coef(), self._clipped_to()
         missing = missing_values(*self.declared(), self.privacy["bounds"].get("row_norm"))
-        margins = linear_predictor(
-            values, coef, np.array(self.intercept), lower, upper, missing, self._bends()
-        )
+        beside, intercept = (self._bends(), self._interactions()), np.array(self.intercept)
+        margins = linear_predictor(values, coef, intercept, lower, upper, missing, *beside)
         limits = self.privacy["model"].get("offset_bounds")
         known = self.used.offset(X, feature_names, offset)
         margins = with_offset(margins, known, limits, self.invalid)
@@ -368,6 +381,8 @@ class PublishedModel:
         ]
         if shapes:
             content["shapes"] = shapes
+        if self.interactions:
+            content["interactions"] = [pair.to_dict() for pair in self.interactions]
         if self.intervals is not None:
             content["intervals"] = stored(self.intervals)
         if self.schema is not None:
@@ -401,12 +416,13 @@ class PublishedModel:
 
 
 def _features(estimator: Fitted, names: Sequence[str] | None) -> tuple[Feature, ...]:
-    """The features with a non-zero coefficient or a bend."""
+    """The features with a non-zero coefficient, a bend or an interaction."""
     coef = np.atleast_2d(estimator.coef_)
     lower, upper = estimator.clip_bounds_
     if names is not None and len(names) != coef.shape[1]:
         raise ValueError(f"{len(names)} feature names for a model of {coef.shape[1]} features")
     bends = {bend.feature: bend for bend in estimator.bends_}
+    found = np.flatnonzero(used(coef, estimator.bends_, estimator.interactions_))
     return tuple(
         Feature(
             index=j,
@@ -417,7 +433,7 @@ def _features(estimator: Fitted, names: Sequence[str] | None) -> tuple[Feature, 
             knots=tuple(bends[j].knots.tolist()) if j in bends else (),
             bends=tuple(map(tuple, bends[j].heights.T.tolist())) if j in bends else (),
         )
-        for j in np.flatnonzero(coef.any(axis=0) | bent(estimator.bends_, coef.shape[1])).tolist()
+        for j in found.tolist()
     )
 
 

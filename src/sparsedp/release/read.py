@@ -24,8 +24,9 @@ from sparsedp.release.checks import (
 from sparsedp.release.document import Json, Label, Planned, Record, Target
 from sparsedp.release.feature import Feature
 from sparsedp.release.intervals.stored import checked_intervals
+from sparsedp.release.pair import Pair
 from sparsedp.release.read_record import checked_record, checked_target
-from sparsedp.release.read_shapes import with_shapes
+from sparsedp.release.read_shapes import checked_pairs, with_shapes
 from sparsedp.release.scores.held_out import checked_table
 
 FORMAT = "sparsedp-model/1"
@@ -47,6 +48,7 @@ class Fields(TypedDict):
     task: str
     n_features: int
     features: tuple[Feature, ...]
+    interactions: tuple[Pair, ...]
     intercept: tuple[float, ...]
     classes: tuple[Label, ...] | None
     target: Target
@@ -92,6 +94,7 @@ def _fields(document: Json, where: str) -> Fields:
     need(found == FORMAT, f'its format is {found!r:.40}, not "{FORMAT}"')
     stored = content.pop("schema", None)  # models of plain numbers have none
     shapes = content.pop("shapes", None)
+    pairs = content.pop("interactions", None)  # where effects only add up there are none
     scores = content.pop("evaluation", None)  # where nobody was held out there are none
     intervals = content.pop("intervals", None)  # where the fit did not ask for any
     planned = content.pop("planned", None)  # where nothing was planned
@@ -115,11 +118,13 @@ def _fields(document: Json, where: str) -> Fields:
     _check_bounds(record, n_features)
     features = _features(content["features"], n_features, n_outputs)
     features = with_shapes(shapes, features, n_outputs)
+    interactions = checked_pairs(pairs, features, n_outputs)
     limits().check("classes", len(classes or ()), where)
     return {
         "task": task,
         "n_features": n_features,
         "features": features,
+        "interactions": interactions,
         "intercept": tuple(map(float, intercept)),
         "classes": classes,
         "target": target,
@@ -128,7 +133,7 @@ def _fields(document: Json, where: str) -> Fields:
         "schema": None if stored is None else _schema(stored, features, n_features),
         "table": checked_table(scores, classes, target, record),
         "planned": None if planned is None else _planned(planned),
-        "intervals": checked_intervals(intervals, task, features, intercept),
+        "intervals": checked_intervals(intervals, task, features, intercept, interactions),
     }
 
 

@@ -136,7 +136,12 @@ def _check_described(record: Record) -> None:
 def _check_shapes(model: Object) -> None:
     """What was asked about effects; files of lines do not say so."""
     need(model.get("shapes", "linear") in SHAPES, "privacy.model.shapes is unknown")
+    joined = model.get("interactions", False)
+    need(isinstance(joined, bool), "privacy.model.interactions must be true or false")
     asked = checked_object(model.get("monotone", {}), "privacy.model.monotone must be an object")
+    # As fit/plan.py decides it: whoever asks for additive or monotone effects has them.
+    may = model.get("shapes", "linear") == "auto" and not asked
+    need(may or not joined, "privacy.model.interactions needs shapes 'auto' and nothing monotone")
     for direction, positions in asked.items():
         need(direction in DIRECTIONS, "privacy.model.monotone has an unknown direction")
         need(

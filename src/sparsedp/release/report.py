@@ -14,12 +14,12 @@ from sparsedp.release.approval.checklist import checklist
 from sparsedp.release.approval.signed import Signed
 from sparsedp.release.card import Card
 from sparsedp.release.declared import declared
-from sparsedp.release.effects import effects_of
+from sparsedp.release.effects import MOST_PAIRS, effects_of, joint_effects_of
 from sparsedp.release.feature import Feature
 from sparsedp.release.intervals.forest import forest_of
 from sparsedp.release.model import PublishedModel
 from sparsedp.release.numbers import limit, number, percent
-from sparsedp.release.panels import panels_of
+from sparsedp.release.panels import pair_panels_of, panels_of
 from sparsedp.release.scores import pictures_of
 
 MOST_BARS = 40
@@ -123,7 +123,7 @@ def render_report(
     environment.filters |= {"number": number, "percent": percent, "limit": limit}
     ordered = by_effect(model)
     columns = None if model.schema is None else declared(model.schema, list(model.coef))
-    card = Card.of(model, verdict)
+    card, joint = Card.of(model, verdict), joint_effects_of(model)[:MOST_PAIRS]
     style = environment.get_template("report.css").render(fingerprint=card.fingerprint)
     return environment.get_template("report.html").render(
         style=style,
@@ -135,7 +135,9 @@ def render_report(
         charts=_charts(model, ordered[:MOST_BARS]),
         further=ordered[MOST_BARS:],
         effects=effects_of(model),
+        joint=joint,
         panels=panels_of(model, ordered),
+        pair_panels=pair_panels_of(model, joint),
         forest=None if model.intervals is None else forest_of(model.intervals, model.features),
         line=model.linear_form(),
         declared=columns,

@@ -9,6 +9,7 @@ import numpy as np
 from sparsedp.data.bend import Bend, PathBends
 from sparsedp.data.bounds import Bounds
 from sparsedp.data.dataset import Dataset
+from sparsedp.data.interaction import Interaction
 from sparsedp.losses import Loss
 from sparsedp.mechanisms import Curator
 from sparsedp.privacy import PublicFacts, PublishedSchedule, Schedule
@@ -43,18 +44,27 @@ class SolutionPath:
         Zero where there is no intercept.
     bends : tuple of tuple of Bend, or BendTable
         Of each model; an empty tuple if none has any.
+    interactions : tuple of tuple of Interaction
+        Of each model, of features that have entered; an empty tuple if none has any.
     """
 
     order: np.ndarray
     weights: np.ndarray
     intercepts: np.ndarray
     bends: PathBends = ()
+    interactions: tuple[tuple[Interaction, ...], ...] = ()
 
     @classmethod
     def by_weight(
-        cls, weights: np.ndarray, n_features: int, bends: tuple[Bend, ...] = ()
+        cls,
+        weights: np.ndarray,
+        n_features: int,
+        bends: tuple[Bend, ...] = (),
+        interactions: tuple[Interaction, ...] = (),
     ) -> "SolutionPath":
-        """Features enter by the size of their weights and bends, which stay as they are.
+        """Features enter by the size of all that they add, which stays as it is.
+
+        An interaction counts for both of its features, and enters with the later one.
 
         A model that uses more than ``LONGEST_PATH`` features has a path of its heaviest ones.
         """
@@ -62,6 +72,8 @@ class SolutionPath:
         heaviness = np.abs(table[:n_features]).sum(axis=1)
         for bend in bends:
             heaviness[bend.feature] += np.abs(bend.heights).max(axis=0).sum()
+        for interaction in interactions:
+            heaviness[list(interaction.features)] += np.abs(interaction.weights).sum()
         order = np.argsort(-heaviness, kind="stable")[
             : min(np.count_nonzero(heaviness), LONGEST_PATH)
         ]
@@ -73,7 +85,13 @@ class SolutionPath:
             tuple(by_feature[j] for j in sorted(order[: i + 1].tolist()) if j in by_feature)
             for i in range(k if bends else 0)
         ]
-        return cls(order, entered, np.tile(constant, (k, 1)), tuple(steps))
+        place = {j: i for i, j in enumerate(order.tolist())}
+        enters = [max(place.get(j, k) for j in each.features) for each in interactions]
+        pairs = tuple(
+            tuple(each for each, at in zip(interactions, enters, strict=True) if at <= i)
+            for i in range(k if interactions else 0)
+        )
+        return cls(order, entered, np.tile(constant, (k, 1)), tuple(steps), pairs)
 
 
 @dataclass(frozen=True)
@@ -98,6 +116,9 @@ class Solution:
         ``PublicFacts.shapes`` allows for them, which takes an intercept.
     uncertainty : Uncertainty or None
         How well the weights are known, where the solver says so.
+    interactions : tuple of Interaction
+        Of pairs of features, each at most once, in the unit coordinates of ``bounds`` if these are
+        given; weights in margins. Only where ``PublicFacts.interactions`` allows for them.
     """
 
     weights: np.ndarray
@@ -106,6 +127,7 @@ class Solution:
     notes: tuple[str, ...] = ()
     bends: tuple[Bend, ...] = ()
     uncertainty: Uncertainty | None = None
+    interactions: tuple[Interaction, ...] = ()
 
 
 class Solver(Protocol):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 
 from sparsedp.data.columns import hats, index
 from sparsedp.data.dataset import Dataset
@@ -147,6 +148,43 @@ class ColumnSubset:
             block.weights,
             block.offset,
             basis,
+        )
+
+    @classmethod
+    def with_products(
+        cls,
+        block: Dataset,
+        first: NDArray[np.intp],
+        second: NDArray[np.intp],
+        before: "ColumnSubset",
+    ) -> "ColumnSubset":
+        """After what was taken before, products of two features each, of any in a block.
+
+        Parameters
+        ----------
+        block : Dataset
+            In unit coordinates.
+        first, second : ndarray of int
+            Features.
+        before : ColumnSubset
+            Of the same block.
+        """
+        features = np.union1d(first, second)
+        units, count, basis = block.columns(features), len(first), before.basis
+        more = np.empty((len(units), count))
+        places = zip(
+            np.searchsorted(features, first), np.searchsorted(features, second), strict=True
+        )
+        for pair, (one, other) in enumerate(places):  # of many records a copy is not made lightly
+            np.multiply(units[:, one], units[:, other], out=more[:, pair])
+        return replace(
+            before,
+            storage=index.beside(before.storage, more),
+            features=np.concatenate([before.features, np.full(count, block.n_features)]),
+            shift=np.concatenate([before.shift, np.zeros(count)]),
+            scale=np.concatenate([before.scale, np.ones(count)]),
+            known=None,
+            basis=None if basis is None else np.asarray(block_diag(basis, np.eye(count))),
         )
 
     @property

@@ -28,7 +28,7 @@ from sparsedp.privacy.verdict import ROUNDING, Verdict, contradicted, made_by_0_
 from sparsedp.release.document import Object, Record, Target
 from sparsedp.release.model import FILE, PublishedModel
 from sparsedp.release.read import HASH, content_hash
-from sparsedp.solvers import Solver
+from sparsedp.solvers import Pursuit, Solver
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +85,7 @@ def verify(path: str | Path, ledger: Ledger | None = None) -> Verification:
     elif content.pop(HASH) != content_hash(content):
         problems.append("The content does not have the hash that the file states.")
     try:
-        problems += [*_against_schedule(model), *_against_intervals(model)]
+        problems += _against_schedule(model) + _against_pairs(model) + _against_intervals(model)
     except Exception:
         if model.privacy["solver"]["name"] in solvers.__all__ and not made_by_0_1(model.privacy):
             problems.append("The solver cannot have had the settings that the file states.")
@@ -162,6 +162,8 @@ def _effects(model: PublishedModel) -> list[str]:
     asked, found = model.privacy["model"], []
     if asked.get("shapes", "linear") == "linear" and any(f.knots for f in model.features):
         found.append("Effects bend in the model, and the record says that they are lines.")
+    if model.interactions and not asked.get("interactions"):
+        found.append("Features interact in the model, and the record says that effects add up.")
     features = {feature.index: feature for feature in model.features}
     for direction, positions in asked.get("monotone", {}).items():
         sign = 1 if direction == "increasing" else -1
@@ -233,6 +235,33 @@ def _against_schedule(model: PublishedModel) -> list[str]:
     kinds = [event.get("event") for event in events]
     if record["calibration"] == "none" or kinds == ["RepeatAndSelect"]:
         return []
+    schedule = _rebuilt(record["solver"]).schedule(_facts(model))
+    asked = [(request.name, getattr(request, "count", None)) for request in schedule.requests]
+    listed = [(event["name"], event.get("count")) for event in events]
+    if [name for name, _ in asked] != [name for name, _ in listed]:
+        return ["The listed releases are not those that this solver asks for with these settings."]
+    if isinstance(schedule, PublishedSchedule):
+        return []
+    if kinds != [request.becomes for request in schedule.requests]:
+        return ["The listed releases are of other kinds than this solver asks for."]
+    if any(a != b for (_, a), (_, b) in zip(asked, listed, strict=True) if a and b):
+        return ["The solver asks for another number of releases than are listed."]
+    return []
+
+
+def _against_pairs(model: PublishedModel) -> list[str]:
+    """Whether the solver takes in pairs of features, with the settings of the record."""
+    if not model.interactions:
+        return []
+    solver = _rebuilt(model.privacy["solver"])
+    if isinstance(solver, Pursuit) and solver.interacts(_facts(model)):
+        return []
+    return ["Features interact in the model, which they do not with these settings."]
+
+
+def _facts(model: PublishedModel) -> PublicFacts:
+    """What the solver was told, as far as the file says it."""
+    record = model.privacy
     facts = PublicFacts(
         n_features=model.n_features,
         n_nonzero=record["model"]["n_nonzero"],
@@ -246,21 +275,11 @@ def _against_schedule(model: PublishedModel) -> list[str]:
         weighting=record["model"].get("weighting", "unit"),
         rows_per_unit=1 if record.get("unit", "row") == "row" else None,
         shapes=record["model"].get("shapes", "linear"),
+        interactions=record["model"].get("interactions", False),
     )
     if record["model"].get("from_public_model"):
         object.__setattr__(facts, "initial_weights", np.zeros(facts.weights_shape))
-    schedule = _rebuilt(record["solver"]).schedule(facts)
-    asked = [(request.name, getattr(request, "count", None)) for request in schedule.requests]
-    listed = [(event["name"], event.get("count")) for event in events]
-    if [name for name, _ in asked] != [name for name, _ in listed]:
-        return ["The listed releases are not those that this solver asks for with these settings."]
-    if isinstance(schedule, PublishedSchedule):
-        return []
-    if kinds != [request.becomes for request in schedule.requests]:
-        return ["The listed releases are of other kinds than this solver asks for."]
-    if any(a != b for (_, a), (_, b) in zip(asked, listed, strict=True) if a and b):
-        return ["The solver asks for another number of releases than are listed."]
-    return []
+    return facts
 
 
 def _rebuilt(described: Object) -> Solver:

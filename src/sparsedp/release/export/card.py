@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from sparsedp.privacy.verdict import Verdict, labels_from_data
 from sparsedp.release.card import Card
 from sparsedp.release.declared import declared
-from sparsedp.release.effects import effects_of
+from sparsedp.release.effects import MOST_PAIRS, effects_of, joint_effects_of
 from sparsedp.release.model import PublishedModel
 from sparsedp.release.report import by_effect
 
@@ -69,6 +69,7 @@ def write(model: PublishedModel, verdict: Verdict | None = None) -> str:
         features=ordered[:MOST_FEATURES],
         n_more=len(ordered[MOST_FEATURES:]),
         effects=effects_of(model),
+        joint=joint_effects_of(model)[:MOST_PAIRS],
         declared=() if model.schema is None else declared(model.schema, list(model.coef)),
         scores=model.scores,
         table=table,

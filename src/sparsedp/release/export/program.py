@@ -34,6 +34,7 @@ from sparsedp.release.export.expression import (
 )
 from sparsedp.release.feature import Feature, label_text
 from sparsedp.release.model import PublishedModel
+from sparsedp.release.pair import Pair
 
 FARTHEST = 700.0
 """Margins that exponentials are taken of: beyond, engines raise, and probabilities are 0 or 1."""
@@ -48,9 +49,10 @@ def program_of(model: PublishedModel) -> Program:
     """
     steps = Steps(model.invalid)
     values = _features(model, steps)
-    margins = []
+    joined, margins = _products(model, values, steps), []
     for output in range(len(model.intercept)):
         effects = [_effect(f, values[f.index], output) for f in model.features]
+        effects += [Product(Constant(pair.weights[output]), step) for pair, step in joined]
         terms: list[Number] = [Constant(model.intercept[output]), *map(steps.add, effects)]
         margins.append(steps.add(_sum(terms, steps)))
     offset = _offset(model, steps)
@@ -68,7 +70,8 @@ class Design:
     Parameters
     ----------
     program : Program
-        Its outputs are the columns: clipped features, bends of each output, the offset.
+        Its outputs are the columns: clipped features, bends of each output, products of pairs that
+        interact, the offset.
     coef : list of list of float
         For each output, that of each column.
     bends : dict
@@ -96,6 +99,10 @@ def design_of(model: PublishedModel) -> Design:
             bends[bend.name] = values[feature.index].name, feature.knots, feature.bends[output]
             only = tuple(float(other == output) for other in range(n_outputs))
             columns[_unlike(f"bend of {feature.label} for {name}", columns)] = bend, only
+    labels = {feature.index: feature.label for feature in model.features}
+    for pair, step in _products(model, values, steps):
+        first, second = (labels[index] for index in pair.features)
+        columns[_unlike(f"{first} x {second}", columns)] = step, pair.weights
     offset = _offset(model, steps)
     if offset is not None:
         columns[_unlike("offset", columns)] = offset, (1.0,) * n_outputs
@@ -207,6 +214,23 @@ def _bend(feature: Feature, value: Step, output: int) -> Number:
         piece = Sum((Product(Constant(heights[k]), rest), Product(Constant(heights[k + 1]), part)))
         pieces.append((Compare(value, "<", Constant(knots[k + 1])), piece))
     return Choose(tuple(pieces[:-1]), pieces[-1][1]) if len(pieces) > 1 else pieces[0][1]
+
+
+def _products(
+    model: PublishedModel, values: dict[int, Step], steps: Steps
+) -> list[tuple[Pair, Step]]:
+    """Of features that interact, from -1 at their lower to 1 at their upper limits."""
+    joined = {index for pair in model.interactions for index in pair.features}
+    units: dict[int, Step] = {}
+    for f in model.features:
+        if f.index in joined:
+            part = Quotient(minus(values[f.index], f.lower), Constant(f.upper - f.lower))
+            units[f.index] = steps.add(Sum((Product(Constant(2.0), part), Constant(-1.0))))
+    found = []
+    for pair in model.interactions:
+        first, second = (units[index] for index in pair.features)
+        found.append((pair, steps.add(Product(first, second))))
+    return found
 
 
 def _offset(model: PublishedModel, steps: Steps) -> Step | None:

@@ -9,6 +9,7 @@ from sparsedp.inference.table import is_confidence
 from sparsedp.release.checks import NotAModel, checked_fields, is_number, need
 from sparsedp.release.document import Json, Object
 from sparsedp.release.feature import Feature
+from sparsedp.release.pair import Pair
 
 FIELDS = ("method", "confidence", "standard_errors", "noise_shares")
 
@@ -46,13 +47,18 @@ def _plain(values: np.ndarray) -> list[Json]:
 
 
 def checked_intervals(
-    content: Json, task: str, features: tuple[Feature, ...], intercept: list[int | float]
+    content: Json,
+    task: str,
+    features: tuple[Feature, ...],
+    intercept: list[int | float],
+    interactions: tuple[Pair, ...] = (),
 ) -> CoefficientTable | None:
     """What a stranger's file says about them; files of before, and most models, say nothing."""
     if content is None:
         return None
     need(task in ("binary", "linear"), f"a {task} model has no intervals")
     need(not any(feature.knots for feature in features), "a model with shapes has no intervals")
+    need(not interactions, "a model with interactions has no intervals")
     fields = checked_fields(content, FIELDS, "intervals")
     method, confidence = fields["method"], fields["confidence"]
     if method not in ("same", "split"):

@@ -154,6 +154,13 @@ class Penalty:
         """The same for fewer columns."""
         return Penalty(self.kept & kept, self.ridge)
 
+    def followed(self, count: int) -> "Penalty":
+        """The same, and so many columns that take no part yet."""
+        return Penalty(
+            np.concatenate([self.kept, np.zeros(count, dtype=bool)]),
+            np.concatenate([self.ridge, np.ones(count)]),
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class ExactFit:
@@ -252,6 +259,40 @@ class ExactFit:
             found.append(min(fits, key=lambda fit: fit[0]))
             start = found[-1][1]
             if len(found) > 1 and not found[-1][0] < found[-2][0]:
+                break
+        _, weights, penalty = min(found, key=lambda fit: fit[0])
+        return self.newton(weights, penalty, MOST_STEPS), penalty
+
+    def wider(
+        self, start: np.ndarray, before: Penalty, more: int, first: int
+    ) -> tuple[np.ndarray, Penalty]:
+        """Fit with more columns, if that tells more of records that were not seen.
+
+        Parameters
+        ----------
+        start : ndarray of shape (columns, n_outputs)
+            The fit before; zero for those that are new.
+        before : Penalty
+        more : int
+            Columns that are new, the last ones.
+        first : int
+            Number of constant columns.
+
+        Returns
+        -------
+        weights : ndarray
+            As they were, or of the wider fit.
+        penalty : Penalty
+        """
+        found = [(self.left_out(start, before), start, before)]
+        kept = before.kept.copy()
+        kept[len(kept) - more :] = True
+        weights = start
+        for pull in PULLS:
+            penalty = Penalty.of(kept, first, self.n_records, pull)
+            weights = self.newton(weights, penalty, MOST_STEPS, CLOSE)
+            found.append((self.left_out(weights, penalty), weights, penalty))
+            if len(found) > 2 and not found[-1][0] < found[-2][0]:
                 break
         _, weights, penalty = min(found, key=lambda fit: fit[0])
         return self.newton(weights, penalty, MOST_STEPS), penalty

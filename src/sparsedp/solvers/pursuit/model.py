@@ -3,6 +3,8 @@
 import numpy as np
 
 from sparsedp.data.bend import Bend, BendTable, PathBends
+from sparsedp.data.interaction import Interaction
+from sparsedp.solvers.pursuit.columns.pairs import Pairs
 from sparsedp.solvers.pursuit.columns.shapes import Shapes
 from sparsedp.solvers.solver import SolutionPath
 
@@ -66,3 +68,20 @@ def path_of(
     slopes, constants, bends = _all_straightened(shapes, features, nearest[:, first:])
     intercepts = nearest[:, :first].sum(axis=1) + constants
     return SolutionPath(features[order], slopes[:, order], intercepts, bends)
+
+
+def interactions_of(
+    pairs: Pairs, features: np.ndarray, weights: np.ndarray
+) -> tuple[Interaction, ...]:
+    """Of the pairs whose weights, the last ones, are not zero."""
+    found = []
+    for first, second, of_pair in zip(
+        features[pairs.first],
+        features[pairs.second],
+        weights[len(weights) - len(pairs) :],
+        strict=True,
+    ):
+        if of_pair.any():
+            lower, upper = sorted((int(first), int(second)))
+            found.append(Interaction(lower, upper, of_pair))
+    return tuple(found)

@@ -129,6 +129,8 @@ class Plan:
         Whether all features are used: there is nothing to choose.
     bends : bool
         Whether features may bend.
+    interacts : bool
+        Whether what a feature adds may depend on another one.
     by_rows : bool
         Whether records are bounded by their norm instead of feature by feature: noise then goes
         on the whole gradient, and there are no selections by the exponential mechanism.
@@ -140,6 +142,7 @@ class Plan:
     model: np.ndarray | None
     takes_all: bool
     bends: bool
+    interacts: bool
     by_rows: bool
     intercept: bool
     row_norm: float | None
@@ -168,11 +171,13 @@ class Plan:
                 "public model, which is linear: set fit_intercept=True and declare neither "
                 "row_norm nor initial_model, or take shapes='linear'"
             )
+        takes_all = size == d <= MOST_TOGETHER and not by_rows and model is None
         return cls(
             size,
             model,
-            size == d <= MOST_TOGETHER and not by_rows and model is None,
+            takes_all,
             able and public.shapes != "linear",
+            able and takes_all and public.interactions,
             by_rows,
             public.intercept,
             public.row_norm,

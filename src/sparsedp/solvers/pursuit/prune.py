@@ -102,19 +102,20 @@ class Elimination:
         order = np.argsort(-costs, kind="stable")
         return cls(order, costs[order], sizes[order])
 
-    def kept(self, noise: float, n_outputs: int, most: int) -> int:
-        """How many features to keep: at least one, and at most so many.
+    def kept(self, noise: float, n_outputs: int, most: int, fewest: int = FEWEST_KEPT) -> int:
+        """How many features to keep, between the fewest and the most.
 
         Parameters
         ----------
         noise : float
             Mean square of what noise does along one column.
         n_outputs : int
-        most : int
+        most, fewest : int
+            So many stay without evidence.
         """
         worth = self.costs > EVIDENCE * self.sizes * n_outputs * noise
-        found = int(np.flatnonzero(worth)[-1]) + 1 if worth.any() else 1
-        return min(max(found, FEWEST_KEPT), most, len(worth))
+        found = int(np.flatnonzero(worth)[-1]) + 1 if worth.any() else 0
+        return min(max(found, fewest), most, len(worth))
 
 
 def _costs(inverse: np.ndarray, weights: np.ndarray, starts: np.ndarray, size: int) -> np.ndarray:

@@ -9,7 +9,7 @@ of records), exact.py (steps without noise).
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,9 +29,10 @@ from sparsedp.solvers.pursuit.columns.isotropic import (
     IsotropicGram,
     quietness,
 )
+from sparsedp.solvers.pursuit.columns.pairs import most_pairs
 from sparsedp.solvers.pursuit.columns.shapes import Shapes, shaped
 from sparsedp.solvers.pursuit.descent import MARGINS, Descent
-from sparsedp.solvers.pursuit.model import path_of, straightened
+from sparsedp.solvers.pursuit.model import interactions_of, path_of, straightened
 from sparsedp.solvers.pursuit.moments import REQUEST, Moments
 from sparsedp.solvers.pursuit.plan import BOX, Plan, Shares
 from sparsedp.solvers.pursuit.step import ActiveSet
@@ -122,6 +123,10 @@ class Pursuit:
         selections = Select(plan.size, BOX.selection, name="features")
         return Schedule((selections, Perturb(1 - BOX.selection, name=REQUEST)))
 
+    def interacts(self, public: PublicFacts) -> bool:
+        """Whether pairs of features may interact, where that is allowed: not if some are chosen."""
+        return self._plan(public).interacts
+
     def solve(self, data: Dataset, loss: Loss, curator: Curator) -> Solution:
         """Count, tighten the bounds, place knots, choose features round by round, fit, leave out.
 
@@ -168,7 +173,12 @@ class Pursuit:
             for _ in range(n_steps):
                 active.step(middle / n_steps, shares.middle, centering)
 
-        average, left = active.settle(*plan_steps(plan, shapes), shares.fit + gram.left)
+        if plan.interacts:
+            n, curvature = response.n_records, response.curvature
+            signal = n * min(curvature, response.bend_curvature) / max(noise.whole, 1e-300)
+            active.interact(most_pairs(n, curvature, signal, loss.n_outputs))
+        steps = plan_steps(plan, shapes, active)
+        average, left = active.settle(*steps, shares.fit + gram.left)
         order = np.arange(len(active.features))
         if plan.model is not None:
             model = _restricted(plan.model, active.features, data, view.unit_map)
@@ -263,7 +273,12 @@ def _solution(
         return Solution(_recoded(weights, data, view.unit_map, data.unit_map).reshape(shape))
     nearest = active.nearest(average, order)
     path = path_of(shapes, active.features, order, nearest, first)
-    return Solution(weights.reshape(shape), view.bounds, path, bends=bends)
+    interactions = ()
+    if len(active.pairs):
+        interactions = interactions_of(active.pairs, active.features, average)
+        each = tuple(interactions_of(active.pairs, active.features, one) for one in nearest)
+        path = replace(path, interactions=each)
+    return Solution(weights.reshape(shape), view.bounds, path, (), bends, None, interactions)
 
 
 def _descended(
@@ -298,11 +313,12 @@ def _response(loss: Loss, data: Dataset, moments: Moments, plan: Plan, noise: No
     return ManyClassResponse(loss, data, moments, shares.counts, loss.n_classes, loudness)
 
 
-def plan_steps(plan: Plan, shapes: Shapes) -> tuple[int, int]:
+def plan_steps(plan: Plan, shapes: Shapes, active: ActiveSet) -> tuple[int, int]:
     """Steps of the fit, and how many of the last ones are averaged."""
     if plan.by_rows:
         return N_ROW_STEPS, N_ROW_AVERAGED
-    long = shapes.n_waves > 0 or (plan.takes_all and plan.size >= MANY_COLUMNS)
+    many = plan.takes_all and plan.size >= MANY_COLUMNS
+    long = shapes.n_waves > 0 or many or len(active.pairs) > 0
     return (N_LONG_STEPS, N_LONG_STEPS) if long else (N_STEPS, N_STEPS)
 
 

@@ -171,6 +171,18 @@ class WidenShapes:
         return ColumnSubset.with_hats(block, self.features, self.knots, self.basis, columns)
 
 
+@dataclass(frozen=True, eq=False)
+class WidenPairs:
+    """Take in products of two features each."""
+
+    first: np.ndarray
+    second: np.ndarray
+
+    def __call__(self, block: Dataset, columns: ColumnSubset) -> ColumnSubset:
+        """The new ones last."""
+        return ColumnSubset.with_products(block, self.first, self.second, columns)
+
+
 @dataclass(frozen=True)
 class GramColumns:
     """Products of the columns that were taken in last with all columns."""

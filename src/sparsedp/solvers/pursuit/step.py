@@ -10,6 +10,15 @@ from sparsedp.data.records import Derived
 from sparsedp.solvers.pursuit.columns.cells import Hats, WaveGradient
 from sparsedp.solvers.pursuit.columns.gram import GramBudget
 from sparsedp.solvers.pursuit.columns.means import Means
+from sparsedp.solvers.pursuit.columns.pairs import (
+    CLIPPED,
+    PAIR_EVIDENCE,
+    STIFF,
+    PairMetric,
+    Pairs,
+    strongest,
+    within_reach,
+)
 from sparsedp.solvers.pursuit.columns.shapes import Shapes
 from sparsedp.solvers.pursuit.exact import CLOSE, MOST_STEPS, ExactFit, Penalty
 from sparsedp.solvers.pursuit.gradient import Steepness
@@ -21,6 +30,7 @@ from sparsedp.solvers.pursuit.records import (
     StepSums,
     Whiten,
     Widen,
+    WidenPairs,
     WidenShapes,
     no_features,
 )
@@ -69,6 +79,7 @@ class ActiveSet:
         self._gram = np.full((self.first, self.first), response.n_records)
         self._squares = float(self.first)
         self.features = np.zeros(0, dtype=np.intp)
+        self.pairs = self._staying = Pairs.none()
         self.weights = np.zeros((self.first, response.intercept.size))
         self.weights[:] = response.intercept
         self._targets = response.targets  # private
@@ -181,23 +192,66 @@ class ActiveSet:
             Positions of the features that stay, the one that matters most first.
         """
         metric, first, alike = self._metric, self.first, self._budget.alike
+        n_outputs = weights.shape[1]
         if alike is not None:
             found = Elimination.alike(alike.each, weights[first:], self.sizes)
         else:
             inner = metric[first:, first:]
             if first:
                 inner = inner - np.outer(metric[0, 1:], metric[0, 1:]) / metric[0, 0]
-            found = Elimination.of(inner, weights[first:], self.sizes)
-        size = found.kept(float(np.mean(np.square(noise))), weights.shape[1], most)
-        order = found.order[:size]
-        return self._refitted(self.nearest(weights, found.order)[size - 1], order), order
+            mains = weights[first:]
+            if len(self.pairs):
+                mains = self._without_pairs(inner, mains, noise)
+            found = Elimination.of(inner[: len(mains), : len(mains)], mains, self.sizes)
+        size = found.kept(float(np.mean(np.square(noise))), n_outputs, most)
+        stays = np.isin(found.order, self._staying.features)
+        stays[:size] = True
+        order = found.order[stays]
+        return self._refitted(self.nearest(weights, order)[-1], order), order
 
-    def _columns_of(self, order: np.ndarray) -> np.ndarray:
-        """Numbers of the columns of some features, after that of the constant."""
-        sizes = self.sizes
+    def _without_pairs(
+        self, metric: np.ndarray, weights: np.ndarray, noise: np.ndarray
+    ) -> np.ndarray:
+        """Drop pairs that noise or chance explains; the nearest weights of features alone.
+
+        ``metric`` and ``weights`` are those of all columns but the constant one.
+        """
+        count, n, response = len(self.pairs), self.response.n_records, self.response
+        rest, pairs = slice(0, -count), slice(-count, None)
+        # What only pairs explain.
+        inner = np.linalg.inv(np.linalg.inv(metric)[pairs, pairs])
+        chance = (response.spread / response.curvature) ** 2 / n
+        of_noise = float(np.mean(np.square(noise[pairs])))
+        clipped = CLIPPED if response.calibrated else 1.0
+        # Moments along pairs count as more than they are, and so does what chance makes of them.
+        evidence = PAIR_EVIDENCE * (clipped * of_noise + STIFF * chance)
+        found = Elimination.of(inner, weights[pairs], np.ones(count, dtype=np.intp))
+        size = found.kept(evidence, weights.shape[1], count, fewest=0)
+        self._staying = self.pairs.only(found.order[:size])
+        return weights[rest] + np.linalg.solve(
+            metric[rest, rest], metric[rest, pairs] @ weights[pairs]
+        )
+
+    def _columns_of(self, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers of the columns of some features, after that of the constant.
+
+        Those of a feature are followed by those of its pairs with earlier ones.
+
+        Returns
+        -------
+        places : ndarray
+        last : ndarray of shape (k,)
+            Where in these the columns of every feature end.
+        """
+        sizes, stays = self.sizes, self._staying
         ends = self.first + np.cumsum(sizes)
-        found = [np.arange(ends[j] - sizes[j], ends[j]) for j in order]
-        return np.concatenate([np.arange(self.first), *found])
+        of_pairs = len(self.weights) - len(self.pairs) + stays.numbers
+        complete = stays.entering(order, len(self.features))
+        found = [np.arange(self.first)]
+        for i, j in enumerate(order):
+            own = np.arange(ends[j] - sizes[j], ends[j])
+            found.append(np.concatenate([own, of_pairs[complete == i]]))
+        return np.concatenate(found), np.cumsum([len(part) for part in found])[1:] - 1
 
     def nearest(self, weights: np.ndarray, order: np.ndarray) -> np.ndarray:
         """The models with fewer features that come closest to ``weights``, from releases alone.
@@ -206,13 +260,15 @@ class ActiveSet:
         the full model, root mean square, as the noisy Gram matrix measures it; of shape (k,
         columns, outputs), zero for the others.
         """
-        places = self._columns_of(order)
+        places, last = self._columns_of(order)
+        # What is in none of the models comes last: what it did they are to make up for.
+        others = np.setdiff1d(np.arange(len(weights)), places)
+        places = np.concatenate([places, others])
         # With the metric R R', the nearest weights are a sum of one term for each column taken in:
         # leading blocks of a triangular inverse are the inverses of leading blocks.
         root = np.linalg.cholesky(self._metric[np.ix_(places, places)])
         inverse = np.asarray(solve_triangular(root, np.eye(len(root)), lower=True))
         terms = inverse[:, :, None] * (root.T @ weights[places])[:, None, :]
-        last = self.first + np.cumsum(self.sizes[order]) - 1
         found = np.zeros((len(order), *weights.shape))
         found[:, places] = np.cumsum(terms, axis=0)[last]
         return found
@@ -243,6 +299,38 @@ class ActiveSet:
         self._gram[columns + old, rows] = block[upper]
         self._whiten()
 
+    def interact(self, most: int) -> None:
+        """Take in products of the features that matter most, at most so many.
+
+        Nothing is released: what is not known of them is as if all features were normal.
+        """
+        if self._budget.alike is not None or not self.first or not most:
+            return
+        if self._moments.curator.noiseless:
+            self.weights = self._settled_exactly()
+        metric, sizes = self._metric, self.sizes
+        if not within_reach(metric):
+            return
+        found = strongest(metric, self.weights, sizes, most)
+        self.pairs = self._staying = pairs = Pairs.among(found)
+        if not len(pairs):
+            return
+        straight = self.first + np.cumsum(sizes) - sizes
+        law = PairMetric.of(metric, straight[pairs.first], straight[pairs.second])
+        first, second = self.features[pairs.first], self.features[pairs.second]
+        self._columns = self._data.derive(WidenPairs(first, second), self._columns)  # private
+        old, n = len(self.weights), self.response.n_records
+        whitening, back = law.extended(self._whitening, self._unwhitening)
+        gram = n * (back.T @ back)
+        gram[:old, :old] = self._gram
+        self._gram, self._metric = gram, back.T @ back
+        nothing_yet = np.zeros((len(pairs), self.weights.shape[1]))
+        self.weights = np.concatenate([self.weights, nothing_yet])
+        self._penalty = self._penalty.followed(len(pairs))
+        self._likely = np.concatenate([self._likely, law.likely])
+        self._change_coordinates(whitening, back)
+        self._look_at_lengths()
+
     def _whiten(self) -> None:
         """Change to coordinates in which the noisy Gram matrix is the identity."""
         alike = self._budget.alike
@@ -252,6 +340,10 @@ class ActiveSet:
             whitening, back, self._likely = alike.coordinates()
             self._metric = self._gram / self.response.n_records
             self._change_coordinates(whitening, back)
+        self._look_at_lengths()
+
+    def _look_at_lengths(self) -> None:
+        """How long records are likely to be, and how much of an error steps leave."""
         self._norm = math.sqrt(max(float(np.sum(self._likely)), 1.0))
         # What a step leaves of an error in each of these coordinates.
         self._lasting = 1 - np.minimum(self._likely, 1)
@@ -316,20 +408,25 @@ class ActiveSet:
         return Penalty.of(np.ones(size, dtype=bool), self.first, self.response.n_records)
 
     def _settled_exactly(self) -> np.ndarray:
-        """Without noise: features bend as far as records tell."""
+        """Without noise: features bend, and then interact, as far as records tell."""
+        exact = self._exact
+        if len(self.pairs):
+            weights, self._penalty = exact.wider(
+                self.weights, self._penalty, len(self.pairs), self.first
+            )
+            return weights
         start = np.zeros_like(self.weights)
         start[: self.first] = self.response.intercept
         counts = [np.arange(size) for size in self.sizes]
         waves = np.concatenate([np.zeros(self.first, dtype=int), *counts])
-        weights, self._penalty = self._exact.best(start, waves, self.first)
+        weights, self._penalty = exact.best(start, waves, self.first)
         return weights
 
     def _refitted(self, weights: np.ndarray, order: np.ndarray) -> np.ndarray:
         """Without noise: the best weights of these features alone; else the weights as they are."""
         if not self._moments.curator.noiseless:
             return weights
-        last = np.isin(np.arange(len(self.features)), order)
-        kept = np.concatenate([np.ones(self.first, dtype=bool), np.repeat(last, self.sizes)])
+        kept = np.isin(np.arange(len(weights)), self._columns_of(order)[0])
         penalty = self._penalty.among(kept)
         start = np.where(penalty.kept[:, None], weights, 0.0)
         return self._exact.newton(start, penalty, MOST_STEPS)

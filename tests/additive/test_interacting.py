@@ -1,0 +1,419 @@
+"""Products of features in Pursuit: columns to the last bit, a metric from moments, whole fits.
+
+Whole fits are replayed on neighbors; the bounds are theorems (columns/shapes.md).
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+from sparsedp import Bounds, SparseLinearRegression, SparseLogisticRegression
+from sparsedp.audit.replay import largest_movements
+from sparsedp.data.columns.subset import ColumnSubset
+from sparsedp.data.dataset import Dataset
+from sparsedp.fit import Plan
+from sparsedp.fit.solve import door
+from sparsedp.mechanisms import KeyStream, recording
+from sparsedp.mechanisms.scripted import Scripted, ScriptedCurator
+from sparsedp.solvers import Pursuit
+from sparsedp.solvers.pursuit import step
+from sparsedp.solvers.pursuit.columns import pairs as pairs_file
+from sparsedp.solvers.pursuit.columns.pairs import (
+    MOST_PAIRS,
+    PairMetric,
+    Pairs,
+    most_pairs,
+    strongest,
+    within_reach,
+)
+from sparsedp.solvers.pursuit.records import no_features
+from tests.additive.test_releases import (
+    KINDS,
+    NEIGHBORS,
+    TOLERANCE,
+    crowd,
+    facts,
+    in_blocks,
+    questions,
+    replayed,
+    units,
+    with_person,
+)
+from tests.cases import LOSSES, N_FEATURES, random_table
+from tests.solved import recorded
+from tests.whole import whole
+
+BOX = Bounds(-1.0, 1.0)
+FIRST, SECOND = np.array([0, 0, 2]), np.array([1, 3, 3])
+
+
+# Columns ------------------------------------------------------------------------------------------
+
+
+def held(layout: str, n: int = 40) -> Dataset:
+    """Records of four features, whose zeros are not stored where they are sparse."""
+    random = np.random.default_rng(0)
+    X = random.uniform(-1, 1, (n, 4)) * (random.random((n, 4)) < 0.6)
+    X[0], X[1] = 2.0, -2.0  # beyond the bounds
+    stored = {"dense": X, "csr": sparse.csr_array(X), "csc": sparse.csc_array(X)}[layout]
+    y = (X[:, 0] > 0).astype(int)
+    return Dataset.clip(stored, y, BOX, classes=[0, 1], intercept=True)
+
+
+def taken(data: Dataset, hats: bool) -> ColumnSubset:
+    """The columns of three features, the second one as hats if there are any."""
+    features, nothing = np.array([3, 0, 2]), no_features(data)
+    if not hats:
+        return ColumnSubset.of(data, features, nothing)
+    knots = np.full((3, 5), np.nan)
+    knots[1] = np.linspace(-1, 1, 5)
+    basis = np.zeros((7, 3))
+    basis[0, 0] = basis[6, 2] = 1.0
+    basis[1:6, 1] = knots[1]
+    return ColumnSubset.with_hats(data, features, knots, basis, nothing)
+
+
+@pytest.mark.parametrize("hats", [False, True])
+@pytest.mark.parametrize("layout", ["dense", "csr", "csc"])
+def test_products_stand_behind_the_columns_to_the_last_bit(layout, hats):
+    data = held(layout)
+    before = taken(data, hats)
+    found = ColumnSubset.with_products(data, FIRST, SECOND, before)
+    units = data.columns(range(4))
+    assert found.width == before.width + 3
+    table = found.margins(np.eye(1 + found.width))
+    assert_array_equal(table[:, -3:], units[:, FIRST] * units[:, SECOND])
+    assert_array_equal(table[:, :-3], before.margins(np.eye(1 + before.width)))
+    assert np.abs(table).max() <= 1
+
+
+@pytest.mark.parametrize("hats", [False, True])
+@pytest.mark.parametrize("layout", ["dense", "csr", "csc"])
+def test_lengths_and_sums_know_the_products(layout, hats):
+    data = held(layout)
+    found = ColumnSubset.with_products(data, FIRST, SECOND, taken(data, hats))
+    random = np.random.default_rng(1)
+    matrix = random.normal(size=(1 + found.width,) * 2)
+    residuals = random.normal(size=(40, 2))
+    turned = found.margins(np.eye(1 + found.width)) @ matrix
+    lengths = found.lengths(matrix)
+    assert (lengths >= np.linalg.norm(turned, axis=1)).all()
+    assert_allclose(lengths, np.linalg.norm(turned, axis=1), rtol=1e-9)
+    assert_allclose(found.sums(residuals, matrix), turned.T @ residuals, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("layout", ["dense", "csr", "csc"])
+def test_products_of_a_record_do_not_know_the_others(layout):
+    data = held(layout)
+    X = data.columns(range(4))[:7]
+    stored = X if layout == "dense" else sparse.csr_array(X).asformat(layout)
+    few = Dataset.clip(stored, np.arange(7) % 2, BOX, classes=[0, 1], intercept=True)
+    whole_table, part = (
+        ColumnSubset.with_products(each, FIRST, SECOND, taken(each, False)).margins(np.eye(7))
+        for each in (data, few)
+    )
+    assert part.tobytes() == whole_table[:7].tobytes()
+
+
+# Which pairs, and their metric --------------------------------------------------------------------
+
+
+def test_more_records_and_less_noise_have_more_pairs_up_to_a_limit():
+    assert most_pairs(10**6, 0.25, 10**6) == MOST_PAIRS
+    assert most_pairs(10**6, 0.25, 50.0) == 0
+    assert most_pairs(100.0, 0.25, 10**6) == 0
+    counts = [most_pairs(2000.0, 0.25, signal) for signal in (0.0, 50, 100, 200, 500, 900, np.inf)]
+    assert counts == sorted(counts)
+    assert counts[0] == 0 < counts[-1]
+    assert most_pairs(2000.0, 0.25, 10**6, 5) == most_pairs(400.0, 0.25, 10**6)
+    # One class in a hundred says less than one in two.
+    assert most_pairs(2000.0, 0.01, 10**6) < most_pairs(2000.0, 0.25, 10**6)
+
+
+def test_pairs_are_those_of_the_features_that_move_margins_most():
+    """Three features, the middle one of two columns and without a weight; a constant first."""
+    metric = np.diag([1.0, 0.5, 0.5, 0.5, 0.1])
+    weights = np.array([[9.0], [1.0], [0.0], [0.0], [2.0]])
+    sizes = np.array([1, 2, 1])
+    assert_array_equal(strongest(metric, weights, sizes, 1), [0, 2])
+    assert_array_equal(strongest(metric, weights, sizes, 2), [0, 2])  # three features have three
+    assert_array_equal(strongest(metric, weights, sizes, 3), [0, 1, 2])
+    pairs = Pairs.among(np.array([4, 1, 2]))
+    assert list(zip(pairs.first, pairs.second, strict=True)) == [(1, 2), (1, 4), (2, 4)]
+    # In the order 1, 2, 4 the pair of 1 and 2 is whole with the second feature.
+    assert_array_equal(pairs.entering(np.array([1, 2, 4]), 5), [1, 2, 2])
+    assert_array_equal(pairs.entering(np.array([4, 2, 1]), 5), [2, 2, 1])
+    assert_array_equal(pairs.only(np.array([2, 0])).numbers, [0, 2])
+
+
+def moments(d: int, seed: int) -> np.ndarray:
+    """Mean products of a constant and normal columns."""
+    random = np.random.default_rng(seed)
+    root, means = random.normal(size=(d, d)) / np.sqrt(d), random.normal(size=d)
+    found = np.eye(1 + d)
+    found[0, 1:] = found[1:, 0] = means
+    found[1:, 1:] = root @ root.T + np.outer(means, means)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_rest_of_a_product_is_what_normal_columns_leave(seed):
+    """Exact normal moments of up to order four (Isserlis 1918), by cumulants."""
+    metric, (first, second) = moments(4, seed), np.triu_indices(4, 1)
+    law = PairMetric.of(metric, 1 + first, 1 + second)
+    mean, cov = metric[0, 1:], metric[1:, 1:] - np.outer(metric[0, 1:], metric[0, 1:])
+    for p, (i, j) in enumerate(zip(first, second, strict=True)):
+        # E[uv] + E[z]'left = 0, and E[uv u_k] + E[u_k z']left = 0 for every column.
+        product = mean[i] * mean[j] + cov[i, j]
+        assert product + metric[0] @ law.left[:, p] == pytest.approx(0, abs=1e-12)
+        for k in range(4):
+            third = product * mean[k] + mean[i] * cov[j, k] + mean[j] * cov[i, k]
+            assert third + metric[1 + k] @ law.left[:, p] == pytest.approx(0, abs=1e-12)
+    # The rest is (u - mean)(v - mean) - cov: steps go along its principal directions.
+    rest = cov[np.ix_(first, first)] * cov[np.ix_(second, second)]
+    across = cov[np.ix_(first, second)]
+    rest = rest + across * across.T
+    turned = law.vectors.T @ rest @ law.vectors
+    assert_allclose(turned, np.diag(np.diag(turned)), atol=1e-12)
+    assert_allclose(law.likely, np.diag(turned) / law.roots**2, atol=1e-12)
+    assert (law.likely <= 0.5 + 1e-12).all()
+
+
+@pytest.mark.parametrize("kind", ["normal", "twins", "nothing"])
+def test_coordinates_and_back_undo_each_other(kind):
+    metric = moments(4, 0)
+    if kind == "twins":
+        metric[:, 2], metric[2] = metric[:, 1], metric[1]
+    if kind == "nothing":
+        metric[1:, 1:] = 0
+    first, second = np.triu_indices(4, 1)
+    law = PairMetric.of(metric, 1 + first, 1 + second)
+    random = np.random.default_rng(1)
+    whitening = random.normal(size=(5, 5)) + 3 * np.eye(5)
+    wide, back = law.extended(whitening, np.linalg.inv(whitening))
+    assert np.isfinite(wide).all()
+    assert_allclose(wide @ back, np.eye(11), atol=1e-9)
+    assert_array_equal(wide[:5, :5], whitening)
+    assert not wide[5:, :5].any()
+
+
+# Whole fits ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def lenient(monkeypatch):
+    """Pairs come to few records of several classes too, and stay, whatever noise says of them."""
+    monkeypatch.setattr(pairs_file, "PER_RECORD", 1.0)
+    monkeypatch.setattr(step, "PAIR_EVIDENCE", 0.0)
+
+
+def paired(loss: str, neighbors: str, n: int, **more):
+    public = facts(loss, neighbors, n, N_FEATURES, **more)
+    return replace(public, shapes="auto", interactions=True)
+
+
+HOW = {"epsilon": 200.0, "delta": 1e-3, "seed": 3}
+
+
+def solved(data: Dataset, loss: str, public):
+    solution, queries, _ = recorded(Pursuit(), data, LOSSES[loss], public, **HOW)
+    assert solution.interactions  # or nothing is shown here
+    return solution, queries
+
+
+@pytest.mark.usefixtures("lenient")
+@pytest.mark.parametrize(("neighbors", "weighting"), KINDS)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_no_query_moves_more_than_declared_for_a_person(loss, neighbors, weighting):
+    base, extreme = crowd(loss, 600, 11, weighting), units(loss)
+    others = [with_person(base, rows) for rows in extreme]
+    first = base if neighbors == "add_remove" else others[0]
+    if weighting == "sub_unit":
+        others.append(with_person(base, extreme[0], weight=0.0))
+    how = {"unit": "person", "weighting": weighting, "rows_per_unit": None}
+    public = paired(loss, neighbors, first.dataset().n_persons, **how)
+    solution, queries = solved(first.dataset("dense"), loss, public)
+    worst = 0.0
+    for other in others:
+        again, moved = replayed(other, public, queries)
+        assert whole(again) == whole(solution)
+        worst = max(worst, *largest_movements(queries, moved, neighbors).values())
+    assert 0.5 < worst <= 1 + TOLERANCE
+
+
+@pytest.mark.usefixtures("lenient")
+@pytest.mark.parametrize("neighbors", NEIGHBORS)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_with_the_same_answers_pairs_are_the_same_to_the_last_bit(loss, neighbors):
+    """Whatever the data, of any number of records where that is private, in any storage."""
+    table = random_table(loss, 600, 1)
+    public = paired(loss, neighbors, 600)
+    solution, queries = solved(table.dataset("dense"), loss, public)
+    sizes = (600, 600) if neighbors == "replace_one" else (0, 1, 340)
+    for seed, n in enumerate(sizes, 5):
+        other = random_table(loss, n, seed)
+        for data in (other.dataset("dense"), in_blocks(other, 67)):
+            again, asked = replayed(other, public, queries, data)
+            assert whole(again) == whole(solution)
+            assert questions(asked) == questions(queries)
+
+
+@pytest.mark.usefixtures("lenient")
+@pytest.mark.parametrize("loss", LOSSES)
+def test_blocks_and_sparse_records_are_asked_the_same(loss):
+    table = random_table(loss, 600, 1)
+    public = paired(loss, "add_remove", 600)
+    _, queries = solved(table.dataset("dense"), loss, public)
+    others = {
+        "blocks": in_blocks(table, 67),
+        "sparse blocks": in_blocks(table, 67, "sparse"),
+        "sparse": table.dataset("sparse"),
+    }
+    for name, data in others.items():
+        script = Scripted([query.answer for query in queries])
+        curator, again = recording.recorded(ScriptedCurator(public, script))
+        Pursuit().solve(data, LOSSES[loss], curator)
+        for one, other in zip(queries, again, strict=True):
+            assert_allclose(other.values, one.values, rtol=1e-6, atol=1e-5, err_msg=name)
+
+
+@dataclass
+class OneHuge:
+    """Answers of which one, counted from the first, is 1e12 in all of its entries."""
+
+    inner: Any
+    number: int
+    noiseless = False
+
+    def quick(self, walk):
+        return self.inner.quick(walk)
+
+    def answer(self, question, event, name):
+        found = self.inner.answer(question, event, name)
+        self.number -= 1
+        return np.full_like(found, 1e12) if self.number == -1 and np.ndim(found) else found
+
+
+@pytest.mark.usefixtures("lenient")
+@pytest.mark.parametrize("loss", ["logistic", "squared"])
+def test_a_huge_answer_does_not_end_a_fit(loss):
+    """Noise may be anything: with squares of such moments the metric of pairs would be singular."""
+    data = random_table(loss, 600, 1).dataset("dense")
+    public = paired(loss, "add_remove", 600)
+    plan = Plan.of(Pursuit(), LOSSES[loss], public)
+    _, queries = solved(data, loss, public)
+    shapes = [np.shape(query.answer) for query in queries]
+    tables = [number for number, shape in enumerate(shapes) if min(shape, default=0) > 1]
+    assert tables  # the Gram matrix is one of them
+    for number in tables:
+        with door(plan.budget(200.0, 1e-3), public, KeyStream.from_seed(3)) as curator:
+            curator = replace(curator, answers=OneHuge(curator.answers, number))
+            solution = Pursuit().solve(data, LOSSES[loss], curator)
+        assert np.isfinite(solution.weights).all()
+        assert all(np.isfinite(pair.weights).all() for pair in solution.interactions)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e4, 1e8, 1e12, np.inf, np.nan])
+def test_moments_that_no_features_have_make_no_pairs(size):
+    metric = np.eye(4)
+    assert within_reach(metric)
+    metric[1, 2] = metric[2, 1] = size
+    assert within_reach(metric) == (size == 1)
+
+
+def test_without_interactions_or_with_fewer_features_there_are_no_pairs():
+    table = random_table("logistic", 600, 1)
+    public = paired("logistic", "add_remove", 600)
+    for other in (replace(public, interactions=False), replace(public, n_nonzero=3)):
+        solution, _, _ = recorded(
+            Pursuit(), table.dataset("dense"), LOSSES["logistic"], other, **HOW
+        )
+        assert not solution.interactions
+
+
+def test_what_stays_makes_up_for_what_does_not():
+    """Nearest weights on some columns of four features, the second of two columns, and one pair."""
+    random = np.random.default_rng(0)
+    root = random.normal(size=(7, 7))
+    columns = {0: [1], 1: [2, 3], 2: [4], 3: [5]}
+
+    class Held:
+        _metric = root @ root.T + np.eye(7)
+
+        def _columns_of(self, order):  # the pair, of features 0 and 3, does not stay
+            parts = [[0], *(columns[j] for j in order)]
+            return np.concatenate(parts), np.cumsum([len(part) for part in parts])[1:] - 1
+
+    weights = random.normal(size=(7, 2))
+    found = step.ActiveSet.nearest(Held(), weights, np.array([3, 1]))
+    for one, kept in zip(found, ([0, 5], [0, 2, 3, 5]), strict=True):
+        away = Held._metric @ (weights - one)
+        assert_allclose(away[kept], 0, atol=1e-9)
+        assert not np.delete(one, kept, axis=0).any()
+
+
+# What they are for --------------------------------------------------------------------------------
+
+
+def crossed(n: int, seed: int):
+    """Six features, the first two of which matter together only."""
+    random = np.random.default_rng(seed)
+    X = random.uniform(-1, 1, (n, 6))
+    return random, X, 3 * X[:, 0] * X[:, 1] + X[:, 2]
+
+
+def gain(model, X, y, seen: int) -> float:
+    """How much better pairs are, on records that the fit has not seen."""
+    auto = model.fit(X[:seen], y[:seen])
+    with_pairs = auto.score(X[seen:], y[seen:])
+    added = model.set_params(shapes="additive").fit(X[:seen], y[:seen])
+    return with_pairs - added.score(X[seen:], y[seen:])
+
+
+@pytest.mark.parametrize("epsilon", [2.0, np.inf])
+def test_what_interacts_is_found(epsilon):
+    """Records and noise have fixed seeds: nothing is left to chance.
+
+    Records are enough for all pairs of six features: alone, two of them move nothing.
+    """
+    random, X, margins = crossed(16000, 0)
+    y = margins + 0.5 * random.normal(size=len(X))
+    how = {"epsilon": epsilon, "delta": 1e-6, "bounds": BOX, "random_state": 0}
+    assert gain(SparseLinearRegression(target_bounds=(-5, 5), **how), X, y, 12000) > 0.2
+    labels = (random.logistic(size=len(X)) < 2 * margins).astype(int)
+    model = SparseLogisticRegression(classes=[0, 1], **how)
+    assert gain(model, X, labels, 12000) > 0.05
+    model.set_params(shapes="auto").fit(X[:12000], labels[:12000])
+    (strong,) = [pair for pair in model.interactions_ if pair.features == (0, 1)]
+    assert strong.weights[0] > 1
+
+
+def test_indicators_that_exclude_each_other_do_no_harm():
+    """Products of these are lines: features make up for what pairs that do not stay had taken."""
+    random = np.random.default_rng(0)
+    place = random.choice(7, 20_000, p=[0.84, 0.07, 0.03, 0.02, 0.02, 0.01, 0.01])
+    X = np.column_stack([place[:, None] == np.arange(1, 7), random.beta(9, 7, 20_000)]) * 1.0
+    y = np.array([0, -3, 2, -1, 3, 1, -2])[place] + 2 * X[:, 6] + random.normal(size=20_000)
+    for seed in range(4):
+        how = {"epsilon": 3.0, "delta": 1e-6, "bounds": Bounds(0, 1), "random_state": seed}
+        assert gain(SparseLinearRegression(target_bounds=(-8, 8), **how), X, y, 15_000) > -0.02
+
+
+def test_few_records_without_noise_are_not_overfitted():
+    random, X, _ = crossed(5200, 1)
+    y = X[:, 2] + random.normal(size=len(X))
+    how = {"epsilon": np.inf, "delta": 1e-6, "bounds": BOX, "random_state": 0}
+    assert gain(SparseLinearRegression(target_bounds=(-5, 5), **how), X, y, 200) > -0.02
+
+
+def test_pairs_that_tell_nothing_of_records_left_out_are_not_there():
+    random = np.random.default_rng(2)
+    X, y = random.uniform(-1, 1, (600, 6)), random.normal(size=600)
+    model = SparseLinearRegression(
+        epsilon=np.inf, delta=1e-6, bounds=BOX, target_bounds=(-5, 5), random_state=0
+    )
+    assert model.fit(X, y).interactions_ == ()

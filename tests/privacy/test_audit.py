@@ -33,6 +33,7 @@ from sparsedp.audit.targets import (
     bent,
     brisk,
     inferring,
+    interacting,
     loud,
     persons,
     proven,
@@ -479,6 +480,17 @@ def test_features_that_bend_are_attacked_and_protected(epsilon):
         assert run.fault is None, (target.loss, target.neighbors)
         assert 0.5 < run.movement <= 1 + 1e-9
         assert abs(run.loss) < 10 * epsilon
+
+
+def test_features_that_interact_are_attacked_and_protected():
+    for target in interacting():
+        assert target.pair is not None
+        attack = Attack(target.solver, target.loss, target.pair(), target.epsilon, target.delta)
+        run = attack.run(b"pairs")
+        assert run.solution.interactions, "nothing interacts here"
+        assert run.fault is None, (target.loss, target.neighbors)
+        assert 0.5 < run.movement <= 1 + 1e-9
+        assert abs(run.loss) < 10 * target.epsilon
 
 
 def test_descents_under_loud_noise_are_attacked_and_protected():

@@ -254,7 +254,8 @@ class Attack:
 def _held(solution: Solution) -> list[object]:
     """The model, bit for bit."""
     bends = [(b.feature, b.knots.tobytes(), b.heights.tobytes()) for b in solution.bends]
-    return [solution.weights.tobytes(), *bends]
+    pairs = [(pair.features, pair.weights.tobytes()) for pair in solution.interactions]
+    return [solution.weights.tobytes(), *bends, *pairs]
 
 
 def _close(values: np.ndarray, start: np.ndarray) -> bool:

@@ -28,8 +28,8 @@ class Pair:
         What is special about it.
     one, other : Dataset
     neighbors : {"add_remove", "replace_one"}
-    shapes : {"linear", "additive"}
-        Whether features may bend, for a solver that can.
+    shapes : {"linear", "additive", "auto"}
+        Whether features may bend, and interact if that is left open, for a solver that can.
     """
 
     name: str
@@ -53,6 +53,7 @@ class Pair:
             weighting=self.one.weighting,
             rows_per_unit=1 if self.one.unit == "row" else None,
             shapes=self.shapes,
+            interactions=self.shapes == "auto",
         )
 
     def swapped(self) -> "Pair":
@@ -142,6 +143,19 @@ def bent_pair(loss: Loss, neighbors: Neighbors, n_features: int, n_records: int)
     before: list[Record] = [] if neighbors == "add_remove" else [([0.0] * n_features, down)]
     tables = [dataset([*base, *more], loss) for more in (before, [(signs, down)])]
     return Pair("bent", tables[0], tables[1], neighbors, "additive")
+
+
+def interacting_pair(loss: Loss, neighbors: Neighbors, n_features: int, n_records: int) -> Pair:
+    """Records all over the box, enough of them that features interact, and one at a corner.
+
+    Targets follow the product of the first two features, and that record's does not.
+    """
+    up, down = (1.0, -1.0) if loss.n_classes is None else (1, 0)
+    places = np.random.default_rng(0).uniform(-1, 1, (n_records, n_features))
+    base: list[Record] = [(x.tolist(), up if x[0] * x[1] > 0 else down) for x in places]
+    before: list[Record] = [] if neighbors == "add_remove" else [([0.0] * n_features, down)]
+    tables = [dataset([*base, *more], loss) for more in (before, [([1.0] * n_features, down)])]
+    return Pair("interacting", tables[0], tables[1], neighbors, "auto")
 
 
 def loud_pair(loss: Loss, neighbors: Neighbors, n_features: int, n_records: int) -> Pair:

@@ -10,6 +10,7 @@ from sparsedp.audit.neighbors import (
     bent_pair,
     canceling_pair,
     flipped_label_pair,
+    interacting_pair,
     linear_pair,
     loud_pair,
     turned_row_pair,
@@ -54,6 +55,9 @@ N_LOUD = 8
 
 N_BENT = 2000
 """Records where features are to bend: with fewer noise would hide their shapes."""
+
+N_PAIRED, N_INTERACTING = 3, 4000
+"""Features and records where features are to interact."""
 
 SETTINGS: dict[str, Solver] = {
     # In a small ball the loss stays as steep as it is at zero.
@@ -159,6 +163,16 @@ def bent(epsilon: float = 2.0, delta: float = 0.01) -> Iterator[Target]:
         for target in registered(epsilon, delta, names=["pursuit"], losses=[loss]):
             make = partial(bent_pair, target.loss, target.neighbors, n_features, N_BENT)
             yield replace(target, name="pursuit, shapes", pair=make)
+
+
+def interacting(epsilon: float = 2.0, delta: float = 0.01) -> Iterator[Target]:
+    """All features at once, which interact."""
+    solver = Pursuit(n_nonzero=N_PAIRED)
+    for loss in ("logistic", "squared"):
+        for relation in NEIGHBORS:
+            target = Target("pursuit, pairs", solver, LOSSES[loss], epsilon, delta, relation)
+            make = partial(interacting_pair, target.loss, relation, N_PAIRED, N_INTERACTING)
+            yield replace(target, pair=make)
 
 
 def loud(epsilon: float = 2.0, delta: float = 0.01) -> Iterator[Target]:

@@ -162,9 +162,18 @@ def _everything(
     """Every solver, what papers claim, every way into ``fit``, and what once broke it."""
     from sparsedp.audit.constructions import constructions
     from sparsedp.audit.entrance import entrances
-    from sparsedp.audit.targets import bent, inferring, loud, persons, proven, published, sharp
+    from sparsedp.audit.targets import (
+        bent,
+        inferring,
+        interacting,
+        loud,
+        persons,
+        proven,
+        published,
+        sharp,
+    )
 
-    sound = (*sharp(), *persons(), *bent(), *loud(), *inferring())
+    sound = (*sharp(), *persons(), *bent(), *interacting(), *loud(), *inferring())
     others = (*sound, *proven(), *published(), *entrances(), *constructions())
     return [
         *_registered(None, epsilon, delta, loss, neighbors),

@@ -46,6 +46,7 @@ def few(d):
 
 VARIANTS = {
     "straight effects": (lambda d: {"shapes": "linear"}, []),
+    "effects that add up": (lambda d: {"shapes": "additive"}, []),
     "1.5 sqrt(d) features, chosen": (few, []),
     "16 or 1.5 sqrt(d), chosen": (
         lambda d: {"n_nonzero": min(d, max(16, few(d)["n_nonzero"]))},

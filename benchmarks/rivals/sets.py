@@ -111,7 +111,7 @@ def raw(name, folder):
 
         made = wang_zhang(seed=0)
         return made.X, made.y
-    if name in packaged.TABLES:
+    if name in packaged.TABLES or name in packaged.LATER:
         return packaged.read(name, folder)
     spec = importlib.util.spec_from_file_location("load", Path(folder) / "load.py")
     module = importlib.util.module_from_spec(spec)

@@ -26,6 +26,7 @@ from sparsedp.solvers.pursuit.columns.pairs import (
     MOST_PAIRS,
     PairMetric,
     Pairs,
+    apart,
     most_pairs,
     strongest,
     within_reach,
@@ -173,14 +174,51 @@ def test_the_rest_of_a_product_is_what_normal_columns_leave(seed):
         for k in range(4):
             third = product * mean[k] + mean[i] * cov[j, k] + mean[j] * cov[i, k]
             assert third + metric[1 + k] @ law.left[:, p] == pytest.approx(0, abs=1e-12)
-    # The rest is (u - mean)(v - mean) - cov: steps go along its principal directions.
+    # The rest is (u - mean)(v - mean) - cov.
     rest = cov[np.ix_(first, first)] * cov[np.ix_(second, second)]
     across = cov[np.ix_(first, second)]
     rest = rest + across * across.T
-    turned = law.vectors.T @ rest @ law.vectors
-    assert_allclose(turned, np.diag(np.diag(turned)), atol=1e-12)
-    assert_allclose(law.likely, np.diag(turned) / law.roots**2, atol=1e-12)
-    assert (law.likely <= 0.5 + 1e-12).all()
+    expected = np.diag(law.vectors.T @ rest @ law.vectors)
+    assert_allclose(law.likely, expected / law.roots**2, atol=1e-12)
+
+
+FAR = {
+    "rare": lambda random: np.where(random.random((4000, 4)) < 0.02, 1.0, -1.0),
+    "exclusive": lambda random: 2.0 * np.eye(5)[random.choice(5, 4000, p=[0.8, *[0.05] * 4])] - 1,
+    "twins": lambda random: np.repeat(np.where(random.random((4000, 1)) < 0.1, 1.0, -1.0), 3, 1),
+    "heavy": lambda random: (random.standard_t(2, (4000, 4)) / 20).clip(-1, 1),
+    "large together": lambda random: (
+        np.where(random.random((4000, 1)) < 0.05, 1, 0.02) * random.uniform(-1, 1, (4000, 4))
+    ),
+    "uniform": lambda random: random.uniform(-1, 1, (4000, 4)),
+}
+
+
+@pytest.mark.parametrize("kind", FAR)
+def test_no_product_has_a_larger_mean_square_than_steps_go_by(kind):
+    """However far features are from normal ones: steps that are too long drive weights away."""
+    X = FAR[kind](np.random.default_rng(0))
+    table = np.column_stack([np.ones(len(X)), X])
+    first, second = np.triu_indices(X.shape[1], 1)
+    law = PairMetric.of(table.T @ table / len(X), 1 + first, 1 + second)
+    rest = X[:, first] * X[:, second] + table @ law.left
+    metric = law.vectors * law.roots**2 @ law.vectors.T
+    assert (np.mean(rest**2, axis=0) <= np.diag(metric) * (1 + 1e-9)).all()
+
+
+def test_rare_indicators_and_features_that_are_nearly_the_same_do_not_pair():
+    random = np.random.default_rng(0)
+    numbers = random.uniform(-1, 1, (4000, 3))
+    rare = np.where(random.random((4000, 1)) < 0.02, 1.0, -1.0)
+    twin = numbers[:, :1] + 0.05 * random.normal(size=(4000, 1))
+    table = np.column_stack([np.ones(4000), numbers, rare, twin])
+    metric, weights = table.T @ table / 4000, np.ones((6, 1))
+    assert_array_equal(strongest(metric, weights, np.ones(5, dtype=int), 45), [0, 1, 2, 4])
+    pairs = Pairs.among(np.array([0, 1, 2, 4]))
+    left = pairs.only(apart(metric, 1 + pairs.first, 1 + pairs.second)).anew()
+    found = list(zip(left.first, left.second, strict=True))
+    assert found == [(0, 1), (0, 2), (1, 2), (1, 4), (2, 4)]
+    assert_array_equal(left.numbers, np.arange(5))
 
 
 @pytest.mark.parametrize("kind", ["normal", "twins", "nothing"])
@@ -317,12 +355,13 @@ def test_a_huge_answer_does_not_end_a_fit(loss):
         assert all(np.isfinite(pair.weights).all() for pair in solution.interactions)
 
 
-@pytest.mark.parametrize("size", [1.0, 1e4, 1e8, 1e12, np.inf, np.nan])
+@pytest.mark.parametrize("size", [0.9, 1e4, 1e8, 1e12, np.inf, np.nan])
 def test_moments_that_no_features_have_make_no_pairs(size):
     metric = np.eye(4)
     assert within_reach(metric)
     metric[1, 2] = metric[2, 1] = size
-    assert within_reach(metric) == (size == 1)
+    assert within_reach(metric) == (size < 1)
+    assert not within_reach(1e9 * np.ones((4, 4)))  # alike all of them, the constant too
 
 
 def test_without_interactions_or_with_fewer_features_there_are_no_pairs():

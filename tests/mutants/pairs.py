@@ -38,10 +38,14 @@ MUTANTS = [
     ),
     # Pairs that noise made come or stay, or those of other features.
     Mutant(STEP, "if not within_reach(metric):", "if False:", TESTS),
-    Mutant(PAIRS, "<= LARGEST_MOMENT * metric[0, 0])", "< np.inf)", TESTS),
+    Mutant(PAIRS, "<= LARGEST_MOMENT and", "< np.inf and", TESTS),
     Mutant(STEP, "places = np.concatenate([places, others])", "pass", TESTS),
-    Mutant(STEP, "clipped * of_noise + STIFF * chance", "0 * (of_noise + chance)", TESTS),
+    Mutant(STEP, "clipped * of_noise + chance", "0 * (of_noise + chance)", TESTS),
     Mutant(PAIRS, "np.argsort(-moves, kind=", "np.argsort(moves, kind=", TESTS),
+    # Steps that are too long.
+    Mutant(PAIRS, "* np.outer(stretch, stretch)", "", TESTS),
+    Mutant(PAIRS, "> EVEN] = -np.inf", "> EVEN] = 0", TESTS),
+    Mutant(PAIRS, "<= ALIKE * np.sqrt", "<= 2 * np.sqrt", TESTS),
     Mutant(PAIRS, "left[0] = means[first] * means[second] -", "left[0] = -", TESTS),
     Mutant(PAIRS, "products + across * across.T", "products", TESTS),
     Mutant(PAIRS, "-unwhitening @ self.left", "unwhitening @ self.left", TESTS),

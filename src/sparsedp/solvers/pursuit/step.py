@@ -13,9 +13,9 @@ from sparsedp.solvers.pursuit.columns.means import Means
 from sparsedp.solvers.pursuit.columns.pairs import (
     CLIPPED,
     PAIR_EVIDENCE,
-    STIFF,
     PairMetric,
     Pairs,
+    apart,
     strongest,
     within_reach,
 )
@@ -223,8 +223,9 @@ class ActiveSet:
         chance = (response.spread / response.curvature) ** 2 / n
         of_noise = float(np.mean(np.square(noise[pairs])))
         clipped = CLIPPED if response.calibrated else 1.0
-        # Moments along pairs count as more than they are, and so does what chance makes of them.
-        evidence = PAIR_EVIDENCE * (clipped * of_noise + STIFF * chance)
+        # Mean squares along pairs count as more than they are, and so does what chance makes.
+        chance /= float(np.mean(self._likely[pairs]))
+        evidence = PAIR_EVIDENCE * (clipped * of_noise + chance)
         found = Elimination.of(inner, weights[pairs], np.ones(count, dtype=np.intp))
         size = found.kept(evidence, weights.shape[1], count, fewest=0)
         self._staying = self.pairs.only(found.order[:size])
@@ -312,10 +313,11 @@ class ActiveSet:
         if not within_reach(metric):
             return
         found = strongest(metric, self.weights, sizes, most)
-        self.pairs = self._staying = pairs = Pairs.among(found)
+        straight, pairs = self.first + np.cumsum(sizes) - sizes, Pairs.among(found)
+        pairs = pairs.only(apart(metric, straight[pairs.first], straight[pairs.second])).anew()
         if not len(pairs):
             return
-        straight = self.first + np.cumsum(sizes) - sizes
+        self.pairs = self._staying = pairs
         law = PairMetric.of(metric, straight[pairs.first], straight[pairs.second])
         first, second = self.features[pairs.first], self.features[pairs.second]
         self._columns = self._data.derive(WidenPairs(first, second), self._columns)  # private

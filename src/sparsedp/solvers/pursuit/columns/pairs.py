@@ -19,11 +19,15 @@ PER_SIGNAL, PER_RECORD = 0.04, 0.02
 
 FEWEST_PAIRS = 3
 
-STIFF, FLOOR = 2.0, 0.1
-"""Mean squares of products count as so many times what normal features would have, and as no less
-than this part of their mean: features are not normal, and steps must not be too long."""
+EVEN, ALIKE = 0.7, 0.8
+"""Features pair if their means are no farther from the middle of their limits, and their
+correlation is no larger: products of rare indicators, and of features that are nearly the same, are
+far from what moments say."""
 
-PAIR_EVIDENCE = 6.0
+FLOOR = 0.1
+"""Mean squares along products count as no less than this part of their mean."""
+
+PAIR_EVIDENCE = 3.0
 """A pair stays if it changes margins by more than so many times what noise and chance do."""
 
 CLIPPED = 4.0
@@ -81,6 +85,10 @@ class Pairs:
         some = np.sort(some)
         return Pairs(self.first[some], self.second[some], self.numbers[some])
 
+    def anew(self) -> "Pairs":
+        """The same, with numbers from zero: these are taken in."""
+        return Pairs(self.first, self.second, np.arange(len(self)))
+
     @classmethod
     def none(cls) -> "Pairs":
         """No pair."""
@@ -116,15 +124,32 @@ def strongest(
     most : int
         Pairs.
     """
-    inner = metric[1:, 1:] - np.outer(metric[0, 1:], metric[0, 1:]) / metric[0, 0]
+    means, covariance = moments_of(metric)
     ends = np.cumsum(sizes)
     moves = np.empty(len(sizes))
     for j, (end, size) in enumerate(zip(ends, sizes, strict=True)):
-        own = slice(end - size, end)
-        some = weights[1:][own]
-        moves[j] = np.sum(some * (inner[own, own] @ some))
-    count = int((1 + math.sqrt(1 + 8 * most)) / 2)
+        own = slice(1 + end - size, 1 + end)
+        moves[j] = np.sum(weights[own] * (covariance[own, own] @ weights[own]))
+    moves[np.abs(means[1 + ends - sizes]) > EVEN] = -np.inf
+    count = min(int((1 + math.sqrt(1 + 8 * most)) / 2), int(np.isfinite(moves).sum()))
     return np.sort(np.argsort(-moves, kind="stable")[:count])
+
+
+def moments_of(metric: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Means and covariances from mean products of columns, the constant one first."""
+    moments = metric / metric[0, 0]
+    return moments[0], moments - np.outer(moments[0], moments[0])
+
+
+def apart(
+    metric: np.ndarray, first: NDArray[np.intp], second: NDArray[np.intp]
+) -> NDArray[np.intp]:
+    """Numbers of those pairs of columns that are not nearly the same."""
+    _, covariance = moments_of(metric)
+    own = np.maximum(np.diag(covariance), 0.0)
+    return np.flatnonzero(
+        np.abs(covariance[first, second]) <= ALIKE * np.sqrt(own[first] * own[second])
+    )
 
 
 def within_reach(metric: np.ndarray) -> bool:
@@ -132,7 +157,7 @@ def within_reach(metric: np.ndarray) -> bool:
 
     Squares of larger ones beside others of usual size would leave it singular.
     """
-    return bool(np.abs(metric).max() <= LARGEST_MOMENT * metric[0, 0])
+    return bool(np.abs(metric).max() <= LARGEST_MOMENT and metric[0, 0] >= 1 / LARGEST_MOMENT)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +166,9 @@ class PairMetric:
 
     Then the rest that products have beside the columns themselves, ``products + columns @ left``,
     has mean zero and no correlation with the columns, and its own mean products follow from those
-    of the columns (Isserlis 1918).
+    of the columns (Isserlis 1918). Features are not normal, and steps that are too long drive
+    weights away: mean squares are stretched to the largest that features with these moments can
+    have.
 
     Parameters
     ----------
@@ -151,7 +178,7 @@ class PairMetric:
     vectors : ndarray of shape (pairs, pairs)
         These directions.
     likely : ndarray of shape (pairs,)
-        Mean squares, over those that steps go by.
+        Mean squares as they would be, over those that steps go by.
     """
 
     left: np.ndarray
@@ -164,9 +191,7 @@ class PairMetric:
         cls, metric: np.ndarray, first: NDArray[np.intp], second: NDArray[np.intp]
     ) -> "PairMetric":
         """From mean products of columns, the constant one first, and the columns of each pair."""
-        moments = metric / metric[0, 0]
-        means = moments[0]
-        covariance = moments - np.outer(means, means)
+        means, covariance = moments_of(metric)
         pair = np.arange(len(first))
         left = np.zeros((len(metric), len(first)))
         left[first, pair] -= means[second]
@@ -174,10 +199,16 @@ class PairMetric:
         left[0] = means[first] * means[second] - covariance[first, second]
         across = covariance[np.ix_(first, second)]
         products = covariance[np.ix_(first, first)] * covariance[np.ix_(second, second)]
-        values, vectors = np.linalg.eigh(products + across * across.T)
+        law = products + across * across.T
+        # No feature within [-1, 1] is farther from its mean than 1 + |mean|.
+        own, far = np.maximum(np.diag(covariance), 0.0), np.square(1 + np.abs(means))
+        most = np.minimum(far[first] * own[second], far[second] * own[first])
+        stretch = np.sqrt(most / np.maximum(np.diag(law), 1e-12))
+        values, vectors = np.linalg.eigh(law * np.outer(stretch, stretch))
         values = np.maximum(values, 0.0)
-        raised = STIFF * np.maximum(values, max(FLOOR * float(values.mean()), 1e-6))
-        return cls(left, np.sqrt(raised), vectors, values / raised)
+        raised = np.maximum(values, max(FLOOR * float(values.mean()), 1e-6))
+        expected = np.maximum(np.sum(vectors * (law @ vectors), axis=0), 0.0)
+        return cls(left, np.sqrt(raised), vectors, expected / raised)
 
     def extended(
         self, whitening: np.ndarray, unwhitening: np.ndarray

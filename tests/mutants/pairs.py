@@ -37,7 +37,13 @@ MUTANTS = [
         TESTS,
     ),
     # Pairs that noise made come or stay, or those of other features.
-    Mutant(STEP, "if not within_reach(metric):", "if False:", TESTS),
+    Mutant(
+        STEP,
+        "if not within_reach(metric):",
+        "if False:",
+        TESTS,
+        survives="where moments are that large features do not pair either; this is the second lock",
+    ),
     Mutant(PAIRS, "<= LARGEST_MOMENT and", "< np.inf and", TESTS),
     Mutant(STEP, "places = np.concatenate([places, others])", "pass", TESTS),
     Mutant(STEP, "clipped * of_noise + chance", "0 * (of_noise + chance)", TESTS),
@@ -61,6 +67,12 @@ MUTANTS = [
         PLAN, "able and takes_all and public.interactions", "able and public.interactions", TESTS
     ),
     Mutant(MODEL, "weights[len(weights) - len(pairs) :]", "weights[: len(pairs)]", TESTS),
-    Mutant(EXACT, "found = [(self.left_out(start, before), start, before)]", "found = []", TESTS),
+    Mutant(
+        EXACT,
+        "found = [(self.left_out(start, before), start, before)]",
+        "found = []",
+        TESTS,
+        survives="pairs that chance explains are left out at the end, too",
+    ),
     Mutant(EXACT, "kept[len(kept) - more :] = True", "pass", TESTS),
 ]

@@ -47,7 +47,6 @@ MUTANTS = [
         'interactions=record["model"].get("interactions", False),',
         "",
         FILES,
-        survives="Pursuit asks for as many releases of the same names without interactions",
     ),
     # A line that is said to be closer than it is.
     Mutant(

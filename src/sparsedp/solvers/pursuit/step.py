@@ -224,7 +224,7 @@ class ActiveSet:
         of_noise = float(np.mean(np.square(noise[pairs])))
         clipped = CLIPPED if response.calibrated else 1.0
         # Mean squares along pairs count as more than they are, and so does what chance makes.
-        chance /= float(np.mean(self._likely[pairs]))
+        chance /= max(float(np.mean(self._likely[pairs])), 1e-300)
         evidence = PAIR_EVIDENCE * (clipped * of_noise + chance)
         found = Elimination.of(inner, weights[pairs], np.ones(count, dtype=np.intp))
         size = found.kept(evidence, weights.shape[1], count, fewest=0)

@@ -1,8 +1,8 @@
 """Pairs: which products of two features to take in, and what released moments say of such products.
 
 Nothing is released for them: their features are those that matter most in a fit without pairs, and
-the metric of the steps along them is that of normal features with the released moments. Proof:
-shapes.md.
+the metric of the steps along them is that of normal features with the released moments, stretched
+to what any features with these could have. Proof: shapes.md.
 """
 
 import math
@@ -18,6 +18,7 @@ PER_SIGNAL, PER_RECORD = 0.04, 0.02
 """Pairs over the signal, and over the records: noise, or chance, would drown more of them."""
 
 FEWEST_PAIRS = 3
+"""For fewer the steps are not worth their noise."""
 
 EVEN, ALIKE = 0.7, 0.8
 """Features pair if their means are no farther from the middle of their limits, and their

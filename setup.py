@@ -66,7 +66,7 @@ def compiled():
     checked = KERNELS / "walk" / "checked.pyx"
     sources = [source for source in sorted(KERNELS.rglob("*.pyx")) if source != checked]
     extensions = [Extension(SHARED, [(KERNELS / "views.c").as_posix()]), *map(extension, sources)]
-    if {"--inplace", "-i", "editable_wheel", "develop"} & set(sys.argv):
+    if checked.exists() and {"--inplace", "-i", "editable_wheel", "develop"} & set(sys.argv):
         extensions.append(extension(checked, ("SPARSEDP_CHECKED", "1"), ("SPARSEDP_PLAIN", "1")))
     directives = {
         "language_level": 3,

@@ -38,7 +38,7 @@ def knots_of(random, m: int, q: int = 17) -> np.ndarray:
 def hats(values: np.ndarray, knots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Of columns that all have knots."""
     starts = knots.shape[1] * np.arange(len(knots), dtype=np.int32)
-    return hats_module.hats(values, knots, starts)
+    return hats_module.hats(values, knots, starts, np.zeros(len(knots)))
 
 
 def values_of(random, n: int, knots: np.ndarray) -> np.ndarray:
@@ -85,13 +85,14 @@ def test_hats_of_both_kernels_are_the_same_to_the_last_bit(monkeypatch):
     values[:4, 2] = [-np.inf, np.inf, 1e300, -0.0]
     knots[[0, 3, 6]] = np.nan
     starts = np.cumsum([4, 1, 17, 17, 1, 17, 17], dtype=np.int32)
-    places, parts = hats_module.hats(values, knots, starts)
+    ends = np.array([-1.0, 0, 0, 1, 0, 0, -1])
+    places, parts = hats_module.hats(values, knots, starts, ends)
     monkeypatch.setattr(hats_module, "kernel", levels_reference)
-    same_places, same_parts = hats_module.hats(values, knots, starts)
+    same_places, same_parts = hats_module.hats(values, knots, starts, ends)
     assert places.tobytes() == same_places.tobytes()
     assert parts.tobytes() == same_parts.tobytes()
     assert places.shape == parts.shape == (500, 2 * 4 + 3)
-    np.testing.assert_array_equal(parts[:, 0], values[:, 0])
+    np.testing.assert_array_equal(parts[:, 0], values[:, 0] + 1)
 
 
 def test_a_record_s_hats_depend_on_it_alone_to_the_last_bit(kernel):
@@ -132,10 +133,10 @@ def dataset(store, n=80, seed=1, weights=None) -> Dataset:
 
 
 def shapes(n_waves=4) -> Shapes:
-    """Features 1 and 3 stay straight."""
+    """Features 1 and 3 stay straight; a tenth of each is at its end."""
     knots = knots_of(np.random.default_rng(2), D)
     knots[[1, 3]] = np.nan
-    return Shapes(knots, n_waves)
+    return Shapes(knots, n_waves, np.array([-1.0, 1, -1, -1, 1]))
 
 
 def taken(data: Dataset, rounds: list[list[int]]) -> ColumnSubset:
@@ -146,7 +147,8 @@ def taken(data: Dataset, rounds: list[list[int]]) -> ColumnSubset:
         chosen += features
         new = np.array(features)
         basis = made.basis(np.array(chosen))
-        found = ColumnSubset.with_hats(data, new, made.knots[new], basis, found)
+        how = made.knots[new], made.ends[new], basis
+        found = ColumnSubset.with_hats(data, new, *how, found)
     return found
 
 
@@ -188,6 +190,23 @@ def test_columns_are_what_interpolation_makes_of_the_values(kernel, store, weigh
         np.testing.assert_allclose(found.lengths(matrix), lengths, rtol=1e-6)
         sums = (columns @ matrix).T @ (count[:, None] * r)
         np.testing.assert_allclose(found.sums(r, matrix), sums, atol=1e-9)
+
+
+@pytest.mark.parametrize("store", STORAGES)
+def test_what_is_at_an_end_is_not_stored(kernel, store):
+    data = dataset(STORAGES[store])
+    values, made = data.columns(range(D)), shapes()
+    found = taken(data, [[3], [1]])
+    for place, j in enumerate((3, 1)):
+        away = values[:, j] != made.ends[j]
+        assert 10 < away.sum() < 75
+        stored = found.storage.toarray()[:, place]
+        np.testing.assert_array_equal(stored, values[:, j] - made.ends[j])
+    assert found.storage.nnz == np.count_nonzero(found.storage.toarray())
+    # The value comes back but for a rounding, and never beyond the box.
+    again = found.margins(np.eye(3))[:, 1:]
+    assert np.abs(again - values[:, [3, 1]]).max() <= 2.0**-53
+    assert np.abs(again).max() <= 1
 
 
 @pytest.mark.parametrize("store", STORAGES)

@@ -1,4 +1,4 @@
-"""Products of features in Pursuit: columns to the last bit, a metric from moments, whole fits.
+"""Products of features in Pursuit: which of them, a metric from moments, whole fits.
 
 Whole fits are replayed on neighbors; the bounds are theorems (columns/shapes.md).
 """
@@ -10,11 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import sparse
 
 from sparsedp import Bounds, SparseLinearRegression, SparseLogisticRegression
 from sparsedp.audit.replay import largest_movements
-from sparsedp.data.columns.subset import ColumnSubset
 from sparsedp.data.dataset import Dataset
 from sparsedp.fit import Plan
 from sparsedp.fit.solve import door
@@ -32,7 +30,8 @@ from sparsedp.solvers.pursuit.columns.pairs import (
     strongest,
     within_reach,
 )
-from sparsedp.solvers.pursuit.records import no_features
+from sparsedp.solvers.pursuit.frame import Frame
+from sparsedp.solvers.pursuit.prune import nearest
 from tests.additive.test_releases import (
     KINDS,
     NEIGHBORS,
@@ -50,75 +49,6 @@ from tests.solved import recorded
 from tests.whole import whole
 
 BOX = Bounds(-1.0, 1.0)
-FIRST, SECOND = np.array([0, 0, 2]), np.array([1, 3, 3])
-
-
-# Columns ------------------------------------------------------------------------------------------
-
-
-def held(layout: str, n: int = 40) -> Dataset:
-    """Records of four features, whose zeros are not stored where they are sparse."""
-    random = np.random.default_rng(0)
-    X = random.uniform(-1, 1, (n, 4)) * (random.random((n, 4)) < 0.6)
-    X[0], X[1] = 2.0, -2.0  # beyond the bounds
-    stored = {"dense": X, "csr": sparse.csr_array(X), "csc": sparse.csc_array(X)}[layout]
-    y = (X[:, 0] > 0).astype(int)
-    return Dataset.clip(stored, y, BOX, classes=[0, 1], intercept=True)
-
-
-def taken(data: Dataset, hats: bool) -> ColumnSubset:
-    """The columns of three features, the second one as hats if there are any."""
-    features, nothing = np.array([3, 0, 2]), no_features(data)
-    if not hats:
-        return ColumnSubset.of(data, features, nothing)
-    knots = np.full((3, 5), np.nan)
-    knots[1] = np.linspace(-1, 1, 5)
-    basis = np.zeros((7, 3))
-    basis[0, 0] = basis[6, 2] = 1.0
-    basis[1:6, 1] = knots[1]
-    return ColumnSubset.with_hats(data, features, knots, basis, nothing)
-
-
-@pytest.mark.parametrize("hats", [False, True])
-@pytest.mark.parametrize("layout", ["dense", "csr", "csc"])
-def test_products_stand_behind_the_columns_to_the_last_bit(layout, hats):
-    data = held(layout)
-    before = taken(data, hats)
-    found = ColumnSubset.with_products(data, FIRST, SECOND, before)
-    units = data.columns(range(4))
-    assert found.width == before.width + 3
-    table = found.margins(np.eye(1 + found.width))
-    assert_array_equal(table[:, -3:], units[:, FIRST] * units[:, SECOND])
-    assert_array_equal(table[:, :-3], before.margins(np.eye(1 + before.width)))
-    assert np.abs(table).max() <= 1
-
-
-@pytest.mark.parametrize("hats", [False, True])
-@pytest.mark.parametrize("layout", ["dense", "csr", "csc"])
-def test_lengths_and_sums_know_the_products(layout, hats):
-    data = held(layout)
-    found = ColumnSubset.with_products(data, FIRST, SECOND, taken(data, hats))
-    random = np.random.default_rng(1)
-    matrix = random.normal(size=(1 + found.width,) * 2)
-    residuals = random.normal(size=(40, 2))
-    turned = found.margins(np.eye(1 + found.width)) @ matrix
-    lengths = found.lengths(matrix)
-    assert (lengths >= np.linalg.norm(turned, axis=1)).all()
-    assert_allclose(lengths, np.linalg.norm(turned, axis=1), rtol=1e-9)
-    assert_allclose(found.sums(residuals, matrix), turned.T @ residuals, rtol=1e-9, atol=1e-12)
-
-
-@pytest.mark.parametrize("layout", ["dense", "csr", "csc"])
-def test_products_of_a_record_do_not_know_the_others(layout):
-    data = held(layout)
-    X = data.columns(range(4))[:7]
-    stored = X if layout == "dense" else sparse.csr_array(X).asformat(layout)
-    few = Dataset.clip(stored, np.arange(7) % 2, BOX, classes=[0, 1], intercept=True)
-    whole_table, part = (
-        ColumnSubset.with_products(each, FIRST, SECOND, taken(each, False)).margins(np.eye(7))
-        for each in (data, few)
-    )
-    assert part.tobytes() == whole_table[:7].tobytes()
 
 
 # Which pairs, and their metric --------------------------------------------------------------------
@@ -163,24 +93,41 @@ def moments(d: int, seed: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_rest_of_a_product_is_what_normal_columns_leave(seed):
+def test_what_is_left_of_a_product_is_what_normal_columns_leave(seed):
     """Exact normal moments of up to order four (Isserlis 1918), by cumulants."""
     metric, (first, second) = moments(4, seed), np.triu_indices(4, 1)
     law = PairMetric.of(metric, 1 + first, 1 + second)
     mean, cov = metric[0, 1:], metric[1:, 1:] - np.outer(metric[0, 1:], metric[0, 1:])
+    assert_allclose(law.centers, metric[0], atol=1e-12)
+    assert_allclose(law.levels, cov[first, second], atol=1e-12)
+    # Plain products in the place of (u - mean)(v - mean) - cov.
+    plain = law.plain(np.vstack([np.zeros((5, 6)), np.eye(6)]))
+    assert_array_equal(plain[5:], np.eye(6))
     for p, (i, j) in enumerate(zip(first, second, strict=True)):
         # E[uv] + E[z]'left = 0, and E[uv u_k] + E[u_k z']left = 0 for every column.
         product = mean[i] * mean[j] + cov[i, j]
-        assert product + metric[0] @ law.left[:, p] == pytest.approx(0, abs=1e-12)
+        assert product + metric[0] @ plain[:5, p] == pytest.approx(0, abs=1e-12)
         for k in range(4):
             third = product * mean[k] + mean[i] * cov[j, k] + mean[j] * cov[i, k]
-            assert third + metric[1 + k] @ law.left[:, p] == pytest.approx(0, abs=1e-12)
-    # The rest is (u - mean)(v - mean) - cov.
+            assert third + metric[1 + k] @ plain[:5, p] == pytest.approx(0, abs=1e-12)
     rest = cov[np.ix_(first, first)] * cov[np.ix_(second, second)]
     across = cov[np.ix_(first, second)]
     rest = rest + across * across.T
     expected = np.diag(law.vectors.T @ rest @ law.vectors)
     assert_allclose(law.likely, expected / law.roots**2, atol=1e-12)
+
+
+def test_plain_products_have_the_same_margins():
+    """Of several models at once, as a path has them."""
+    random = np.random.default_rng(4)
+    first, second = np.array([0, 0, 1, 2]), np.array([1, 2, 3, 3])
+    law = PairMetric.of(moments(4, 2), 1 + first, 1 + second)
+    X, weights = random.normal(size=(50, 4)), random.normal(size=(3, 9, 2))
+    table = np.column_stack([np.ones(50), X])
+    about = X - law.centers[1:]
+    inner = np.column_stack([table, about[:, first] * about[:, second] - law.levels])
+    plain = np.column_stack([table, X[:, first] * X[:, second]])
+    assert_allclose(plain @ law.plain(weights), inner @ weights, atol=1e-9)
 
 
 FAR = {
@@ -202,7 +149,8 @@ def test_no_product_has_a_larger_mean_square_than_steps_go_by(kind):
     table = np.column_stack([np.ones(len(X)), X])
     first, second = np.triu_indices(X.shape[1], 1)
     law = PairMetric.of(table.T @ table / len(X), 1 + first, 1 + second)
-    rest = X[:, first] * X[:, second] + table @ law.left
+    about = X - law.centers[1:]
+    rest = about[:, first] * about[:, second] - law.levels
     metric = law.vectors * law.roots**2 @ law.vectors.T
     assert (np.mean(rest**2, axis=0) <= np.diag(metric) * (1 + 1e-9)).all()
 
@@ -231,13 +179,15 @@ def test_coordinates_and_back_undo_each_other(kind):
         metric[1:, 1:] = 0
     first, second = np.triu_indices(4, 1)
     law = PairMetric.of(metric, 1 + first, 1 + second)
-    random = np.random.default_rng(1)
-    whitening = random.normal(size=(5, 5)) + 3 * np.eye(5)
-    wide, back = law.extended(whitening, np.linalg.inv(whitening))
-    assert np.isfinite(wide).all()
-    assert_allclose(wide @ back, np.eye(11), atol=1e-9)
-    assert_array_equal(wide[:5, :5], whitening)
-    assert not wide[5:, :5].any()
+    frame = Frame.by_eigenvectors(metric, 0.0, 2.0)
+    wide = frame.followed(law.whitening, law.unwhitening, law.likely)
+    assert np.isfinite(wide.whitening).all()
+    assert_allclose(wide.whitening @ wide.unwhitening, np.eye(11), atol=1e-9)
+    assert_array_equal(wide.whitening[:5, :5], frame.whitening)
+    assert not wide.whitening[5:, :5].any()
+    assert not wide.whitening[:5, 5:].any()
+    assert_allclose(wide.unwhitening.T @ wide.unwhitening, wide.metric, atol=1e-9)
+    assert len(wide.likely) == 11
 
 
 # Whole fits ---------------------------------------------------------------------------------------
@@ -248,6 +198,7 @@ def lenient(monkeypatch):
     """Pairs come to few records of several classes too, and stay, whatever noise says of them."""
     monkeypatch.setattr(pairs_file, "PER_RECORD", 1.0)
     monkeypatch.setattr(step, "PAIR_EVIDENCE", 0.0)
+    monkeypatch.setattr(step, "PROMISING", 0.0)
 
 
 def paired(loss: str, neighbors: str, n: int, **more):
@@ -380,22 +331,13 @@ def test_without_interactions_or_with_fewer_features_there_are_no_pairs():
 
 
 def test_what_stays_makes_up_for_what_does_not():
-    """Nearest weights on some columns of four features, the second of two columns, and one pair."""
+    """Nearest weights on some of six columns, one and then three of which are in a model."""
     random = np.random.default_rng(0)
-    root = random.normal(size=(7, 7))
-    columns = {0: [1], 1: [2, 3], 2: [4], 3: [5]}
-
-    class Held:
-        _metric = root @ root.T + np.eye(7)
-
-        def _columns_of(self, order):  # the pair, of features 0 and 3, does not stay
-            parts = [[0], *(columns[j] for j in order)]
-            return np.concatenate(parts), np.cumsum([len(part) for part in parts])[1:] - 1
-
-    weights = random.normal(size=(7, 2))
-    found = step.ActiveSet.nearest(Held(), weights, np.array([3, 1]))
+    root = random.normal(size=(6, 6))
+    metric, weights = root @ root.T + np.eye(6), random.normal(size=(6, 2))
+    found = nearest(metric, weights, np.array([0, 5, 2, 3]), np.array([1, 3]))
     for one, kept in zip(found, ([0, 5], [0, 2, 3, 5]), strict=True):
-        away = Held._metric @ (weights - one)
+        away = metric @ (weights - one)
         assert_allclose(away[kept], 0, atol=1e-9)
         assert not np.delete(one, kept, axis=0).any()
 

@@ -134,7 +134,7 @@ def test_no_choice_of_features_has_more_columns_or_squares_than_is_paid_for():
         d, n_waves = int(random.integers(1, 9)), int(random.integers(0, 11))
         knots = np.tile(np.linspace(-1, 1, 17), (d, 1))
         knots[random.random(d) < 0.5] = np.nan
-        shapes, size = Shapes(knots, n_waves), int(random.integers(1, d + 1))
+        shapes, size = Shapes(knots, n_waves, -np.ones(d)), int(random.integers(1, d + 1))
         chosen = random.permutation(d)[:size]
         limits = np.concatenate([shapes.limits(j) for j in chosen])
         assert len(limits) <= shapes.most_columns(size)
@@ -199,7 +199,7 @@ def wave_gradients(loss: str, rows: int, norm: float) -> list[np.ndarray]:
     random, minimized = np.random.default_rng(4), LOSSES[loss]
     knots = np.sort(random.uniform(-1, 1, size=(N_FEATURES, 17)), axis=1)
     knots[:, 0], knots[:, -1] = -1, 1
-    shapes = Shapes(knots, 10)
+    shapes = Shapes(knots, 10, -np.ones(N_FEATURES))
     found = []
     for person in persons(loss, rows, 5):
         record_loss = LabelLoss(minimized)
@@ -276,12 +276,14 @@ def test_a_narrowed_range_of_counts_is_one():
 def chosen_columns(person: Dataset, n_waves: int) -> tuple[ColumnSubset, np.ndarray]:
     """All features of a person, bent or straight, and the limits of their columns."""
     knots = np.tile(np.linspace(-1, 1, 17), (N_FEATURES, 1))
-    shapes, features = Shapes(knots, n_waves), np.arange(N_FEATURES)
+    ends, features = -np.ones(N_FEATURES), np.arange(N_FEATURES)
+    shapes = Shapes(knots, n_waves, ends)
     limits = np.concatenate([shapes.limits(j) for j in features])
     before = no_features(person)
     if not n_waves:
         return ColumnSubset.of(person, features, before), limits
-    return ColumnSubset.with_hats(person, features, knots, shapes.basis(features), before), limits
+    how = knots, ends, shapes.basis(features)
+    return ColumnSubset.with_hats(person, features, *how, before), limits
 
 
 @pytest.mark.parametrize("rows", [1, 4])

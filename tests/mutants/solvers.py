@@ -27,6 +27,9 @@ COARSE = (f"{RELEASES}::test_coarse_histograms_of_loud_noise_are_asked_for_by_an
 SPENT = (f"{RELEASES}::test_what_is_left_of_the_gram_matrix_is_spent_once",)
 BLOCKS = (f"{RELEASES}::test_blocks_of_the_gram_matrix_move_no_further_than_declared",)
 COLUMNS = ("tests/additive/test_hats.py",)
+THINNED = ("tests/additive/test_thinned.py",)
+PRUNE = "src/sparsedp/solvers/pursuit/prune.py"
+KEPT = "self.weights = average[places] * (1 + 1e-9 * self._data.n_records)"
 ALIKE = ("tests/additive/test_isotropic.py",)
 IN_BALL = (f"{RELEASES}::test_products_of_a_person_are_those_of_a_ball",)
 REGULARIZED = "src/sparsedp/solvers/objective/regularized.py"
@@ -123,8 +126,8 @@ MUTANTS = [
     ),
     Mutant(
         BOUNDS,
-        "        return data, share\n",
-        "        return data, 2 * share\n",
+        "return Tightened(data, share, away)",
+        "return Tightened(data, 2 * share, away)",
         TESTS,
     ),
     Mutant(
@@ -159,8 +162,8 @@ MUTANTS = [
     ),
     Mutant(
         STEP,
-        "size, n = len(self.weights), self.response.n_records",
-        "size, n = len(self.weights), max(self._data.n_records, 1)",
+        "size, unit_noise = len(self.weights),",
+        "n = max(self._data.n_records, 1)\n        size, unit_noise = len(self.weights),",
         (f"{EVERY}::test_output_depends_on_data_only_through_answers",),
     ),
     Mutant(
@@ -263,8 +266,8 @@ SHAPED = [
     Mutant(SHAPES, "float(np.sum(self.limits(j) ** 2))", "1.0", SPENT),
     Mutant(
         PURSUIT,
-        "shaped(view, moments, n, shares.histograms, room)",
-        "shaped(view, moments, float(data.n_records), shares.histograms, room)",
+        "shaped(view, moments, n, shares.histograms, room, straight)",
+        "shaped(view, moments, float(data.n_records), shares.histograms, room, straight)",
         SAME,
     ),
     Mutant(
@@ -335,17 +338,32 @@ SHAPED = [
     Mutant(LEVELS, "    part = part > 0.0 ? part : 0.0;\n", "", COLUMNS, ("levels",)),
     Mutant(
         HATS,
-        "kernel.hats(np.ascontiguousarray(values)",
-        "kernel.hats(np.ascontiguousarray(values - values.mean(axis=0))",
+        "values, knots = np.ascontiguousarray(values)",
+        "values, knots = np.ascontiguousarray(values - values.mean(axis=0))",
         COLUMNS,
     ),
     Mutant(
         SUBSET,
-        "weighed(products.times(self.storage, basis[:, first:]), self.weights)",
-        "products.times(self.storage, basis[:, first:])",
+        "weighed(products.times(self.storage, made, -self.shift @ made), self.weights)",
+        "products.times(self.storage, made, -self.shift @ made)",
         COLUMNS,
     ),
-    Mutant(SUBSET, "old.nnz // max(len(parts), 1)", "-1", COLUMNS),
+    Mutant(SUBSET, "shift[starts[straight]] = -ends[straight]", "pass", COLUMNS),
+    Mutant(SUBSET, "1.0, -self.shift @ self.basis", "1.0, 0.0", COLUMNS),
+    Mutant(
+        SUBSET,
+        "storage = hats.by_rows(*parts, int(sizes.sum()))",
+        "storage = hats.by_rows(*parts, int(sizes.sum()))\n"
+        "        storage.data *= 1 + 1e-15 * storage.nnz",
+        COLUMNS,
+    ),
+    # Features that stay, or ends, by what was not released.
+    Mutant(BOUNDS, "noisy[:, :2].sum(axis=2)", "counts[:, :2].sum(axis=2)", THINNED),
+    Mutant(STEP, "np.sort(found.order[:count])", "found.order[: self._data.n_records]", THINNED),
+    Mutant(STEP, "np.mean(np.square(noise))) + self._chance", "self._data.n_records)", THINNED),
+    Mutant(STEP, "self.weights = nearest(metric, average, places, last)[0, places]", KEPT, THINNED),
+    Mutant(PRUNE, "self.costs, LARGEST * noise", "self.costs, np.inf", THINNED),
+    Mutant(PRUNE, "return min(max(found, FEWEST_KEPT), len(squares))", "return found", THINNED),
     Mutant(
         BALL,
         "return math.sqrt(self.most * (1 + SQUARE_WEIGHT**2))",

@@ -8,6 +8,7 @@ import os
 
 _NAMES = (
     "account.compose",
+    "crossed.crossed",
     "lasso.coordinate",
     "sums.entries",
     "sums.levels",

@@ -57,6 +57,10 @@ class Sparse(Protocol):
         """The same by columns."""
         ...
 
+    def eliminate_zeros(self) -> None:
+        """Drop entries that are zero, in place."""
+        ...
+
     def sort_indices(self) -> None:
         """Sort entries within each row or column, in place."""
         ...

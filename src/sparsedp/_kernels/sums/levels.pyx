@@ -22,6 +22,7 @@ def hats(
     const double[:, ::1] values,
     const double[:, ::1] knots,
     const int32_t[::1] starts,
+    const double[::1] ends,
     int32_t[:, ::1] places,
     double[:, ::1] parts,
 ):
@@ -35,7 +36,7 @@ def hats(
             for j in range(values.shape[1]):
                 if knots[j, 0] != knots[j, 0]:
                     places[i, at] = starts[j]
-                    parts[i, at] = values[i, j]
+                    parts[i, at] = values[i, j] - ends[j]
                     at += 1
                     continue
                 cell = between(values[i, j], &knots[j, 0], n_knots, &above)

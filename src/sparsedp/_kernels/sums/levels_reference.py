@@ -60,19 +60,21 @@ def hats(
     values: Array,
     knots: Array,
     starts: NDArray[np.int32],
+    ends: Array,
     places: NDArray[np.int32],
     parts: Array,
 ) -> None:
     """Between which knots of its column each value lies, and where between them.
 
     For a column two places, the start plus the numbers of these knots, and the parts that a value
-    has of both. A column whose knots are not numbers has one place and the value as its part.
+    has of both. A column whose knots are not numbers has one place, and as its part what its value
+    has beyond the column's end.
     """
     at = 0
     for j, known in enumerate(knots):
         column = values[:, j]
         if np.isnan(known[0]):
-            places[:, at], parts[:, at] = starts[j], column
+            places[:, at], parts[:, at] = starts[j], column - ends[j]
             at += 1
             continue
         cell = np.searchsorted(known[1:-1], column, side="right")

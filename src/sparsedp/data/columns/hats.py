@@ -18,7 +18,9 @@ else:
     from sparsedp._kernels.sums import levels_reference as kernel
 
 
-def hats(values: Array, knots: Array, starts: NDArray[np.int32]) -> tuple[NDArray[np.int32], Array]:
+def hats(
+    values: Array, knots: Array, starts: NDArray[np.int32], ends: Array
+) -> tuple[NDArray[np.int32], Array]:
     """Where values (n, m) lie between the knots (m, q) of their columns.
 
     Parameters
@@ -28,28 +30,32 @@ def hats(values: Array, knots: Array, starts: NDArray[np.int32]) -> tuple[NDArra
         Ascending; not numbers for a column that is taken as it is.
     starts : ndarray of shape (m,)
         The number of the first hat of every column.
+    ends : ndarray of shape (m,)
+        What is taken off the values of a column that is taken as it is.
 
     Returns
     -------
     places : ndarray of shape (n, entries)
         Numbers of the hats that a value has a part of, two for a column, or one if it has no knots.
     parts : ndarray of shape (n, entries)
-        These parts: in [0, 1], two of them adding up to 1; or the value itself.
+        These parts: in [0, 1], two of them adding up to 1; or the value less its end.
     """
     entries = int(np.where(np.isnan(knots[:, 0]), 1, 2).sum())
     places, parts = np.empty((len(values), entries), np.int32), np.empty((len(values), entries))
-    kernel.hats(np.ascontiguousarray(values), np.ascontiguousarray(knots), starts, places, parts)
+    values, knots = np.ascontiguousarray(values), np.ascontiguousarray(knots)
+    kernel.hats(values, knots, starts, np.ascontiguousarray(ends), places, parts)
     return places, parts
 
 
 def by_rows(places: NDArray[np.int32], parts: Array, width: int) -> Sparse:
-    """Rows that all have the same number of entries, in ascending order, as a sparse array."""
+    """Rows with as many entries each, in ascending order, as a sparse array without its zeros."""
     n, entries = places.shape
     kind = np.int32 if n * entries < 2**31 else np.int64
     pointers = np.arange(n + 1, dtype=kind) * entries
-    return compressed(
-        (parts.reshape(-1), places.astype(kind, copy=False).reshape(-1), pointers), (n, width)
-    )
+    numbers = places.astype(kind, copy=False).reshape(-1)
+    rows = compressed((parts.reshape(-1), numbers, pointers), (n, width))
+    rows.eliminate_zeros()
+    return rows
 
 
 def waves(n_knots: int, count: int) -> Array:

@@ -1,11 +1,9 @@
 """Some columns of stored records, dense copies of them, and an index of where their entries are."""
 
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from sparsedp._kernels import COMPILED
 from sparsedp.data.storage import Array, IndexArray, Sparse, Storage, compressed, no_entries
@@ -107,23 +105,6 @@ def _appended(
     count = int(new_indptr[-1])
     parts = (new_data[:count], new_indices[:count], new_indptr)
     return compressed(parts, (n, width + len(columns)))
-
-
-def beside(storage: Storage, more: Array) -> Storage:
-    """A storage in its own form, and after its columns those of a dense table."""
-    if isinstance(storage, np.ndarray):
-        return np.hstack([storage, more])
-    n, count = more.shape
-    kind = np.int32 if storage.nnz + more.size < 2**31 else np.int64
-    by_columns = storage.format == "csc"
-    lines, entries = (count, n) if by_columns else (n, count)
-    places = np.tile(np.arange(entries, dtype=kind), lines)
-    pointers = np.arange(lines + 1, dtype=kind) * entries
-    values = (more.T if by_columns else more).reshape(-1)
-    added = compressed((values, places, pointers), more.shape, by_columns=by_columns)
-    if by_columns:
-        return cast(Sparse, sparse.hstack([storage, added], format="csc"))
-    return _appended(storage, added, np.arange(count))
 
 
 def dense(storage: Storage, first: int, shift: Array, scale: Array) -> Array:

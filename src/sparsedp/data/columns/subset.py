@@ -4,25 +4,21 @@ Coordinates are those of ``columns @ matrix``: they are not written down for eve
 and norms can be had without (proof: summation.md).
 """
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import block_diag
+from scipy import sparse
 
 from sparsedp.data.columns import hats, index
+from sparsedp.data.columns.crossed import Crossed
 from sparsedp.data.dataset import Dataset
-from sparsedp.data.storage import Array, Storage
+from sparsedp.data.storage import Array, Sparse, Storage
 from sparsedp.data.sums import norms, products
+from sparsedp.data.sums.products import Pair
 from sparsedp.data.sums.weighed import weighed
-
-MOST_CANCELED = 2.0**10
-"""The terms of a record's coordinates may be longer than these by this factor; see `lengths`."""
-
-MOST_TURNED = 16
-"""A matrix whose coordinates were turned is off by this times its size, in roundings, at most."""
 
 ENTRIES_AT_ONCE = 2**19
 """Of dense copies: few enough to stay in a cache."""
@@ -30,10 +26,6 @@ ENTRIES_AT_ONCE = 2**19
 ENTRIES_IN_PART = 2**19
 """Of records that are looked at twice in a row: few enough to stay in a cache, many enough that a
 part takes far longer than to begin with it."""
-
-SHORTEST = 2.0**-500
-"""Far more than what squares that vanish can take from a length, and far less than any that counts.
-"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +52,8 @@ class ColumnSubset:
     basis : ndarray of shape (k, columns) or None
         The columns as sums of what is stored, shifted and scaled; None where they are the same.
         Public or released.
+    crossed : Crossed or None
+        Products of features, which come last and are not stored. Private.
     """
 
     storage: Storage
@@ -72,6 +66,7 @@ class ColumnSubset:
     weights: Array | None = None
     offset: Array | None = None
     basis: Array | None = None
+    crossed: Crossed | None = None
 
     @classmethod
     def of(
@@ -110,10 +105,14 @@ class ColumnSubset:
         block: Dataset,
         features: NDArray[np.intp],
         knots: Array,
+        ends: Array,
         basis: Array,
         before: "ColumnSubset",
     ) -> "ColumnSubset":
         """Take features from a block, after what was taken before: some as hats, some as they are.
+
+        What is at a feature's end is not stored: of an indicator that few records have, few entries
+        are.
 
         Parameters
         ----------
@@ -122,26 +121,28 @@ class ColumnSubset:
         features : ndarray of int
         knots : ndarray of shape (len(features), q)
             In unit coordinates; those of a feature that is stored as it is are not numbers.
+        ends : ndarray of shape (len(features),)
+            -1 or 1, where most records are thought to be.
         basis : ndarray
             Of all that is stored then, the earlier features included.
         before : ColumnSubset
             Made by this function too, or without features.
         """
         width = before.storage.shape[1]
-        sizes = np.where(np.isnan(knots[:, 0]), 1, knots.shape[1])
-        starts = (width + np.cumsum(sizes) - sizes).astype(np.int32)
-        places, parts = hats.hats(block.columns(features), knots, starts)
-        old = before.storage
-        if width and not isinstance(old, np.ndarray):
-            shape = len(parts), old.nnz // max(len(parts), 1)  # there may be no records
-            places = np.hstack([old.indices.reshape(shape), places])
-            parts = np.hstack([old.data.reshape(shape), parts])
-        storage = hats.by_rows(places, parts, width + int(sizes.sum()))
+        straight = np.isnan(knots[:, 0])
+        sizes = np.where(straight, 1, knots.shape[1])
+        starts = (np.cumsum(sizes) - sizes).astype(np.int32)
+        parts = hats.hats(block.columns(features), knots, starts, ends)
+        storage = hats.by_rows(*parts, int(sizes.sum()))
+        shift = np.zeros(storage.shape[1])
+        shift[starts[straight]] = -ends[straight]
+        if width:
+            storage = cast(Sparse, sparse.hstack([before.storage, storage], format="csr"))
         return cls(
             storage,
             int(block.intercept),
             np.concatenate([before.features, features]),
-            np.zeros(storage.shape[1]),
+            np.concatenate([before.shift, shift]),
             np.ones(storage.shape[1]),
             block.most_together,
             None,
@@ -150,46 +151,9 @@ class ColumnSubset:
             basis,
         )
 
-    @classmethod
-    def with_products(
-        cls,
-        block: Dataset,
-        first: NDArray[np.intp],
-        second: NDArray[np.intp],
-        before: "ColumnSubset",
-    ) -> "ColumnSubset":
-        """After what was taken before, products of two features each, of any in a block.
-
-        Parameters
-        ----------
-        block : Dataset
-            In unit coordinates.
-        first, second : ndarray of int
-            Features.
-        before : ColumnSubset
-            Of the same block.
-        """
-        features = np.union1d(first, second)
-        units, count, basis = block.columns(features), len(first), before.basis
-        more = np.empty((len(units), count))
-        places = zip(
-            np.searchsorted(features, first), np.searchsorted(features, second), strict=True
-        )
-        for pair, (one, other) in enumerate(places):  # of many records a copy is not made lightly
-            np.multiply(units[:, one], units[:, other], out=more[:, pair])
-        return replace(
-            before,
-            storage=index.beside(before.storage, more),
-            features=np.concatenate([before.features, np.full(count, block.n_features)]),
-            shift=np.concatenate([before.shift, np.zeros(count)]),
-            scale=np.concatenate([before.scale, np.ones(count)]),
-            known=None,
-            basis=None if basis is None else np.asarray(block_diag(basis, np.eye(count))),
-        )
-
     @property
     def width(self) -> int:
-        """Number of columns without the constant one."""
+        """Number of columns without the constant one and products."""
         return self.storage.shape[1] if self.basis is None else self.basis.shape[1]
 
     def _inside(self, matrix: Array) -> Array:
@@ -198,13 +162,16 @@ class ColumnSubset:
         return (inside if self.basis is None else self.basis @ inside) / self.scale[:, None]
 
     def margins(self, weights: Array) -> Array:
-        """Multiply by weights (constant + k, K) and add the offset, if there is one.
+        """Multiply by weights (all columns, K) and add the offset, if there is one.
 
         A record's margins depend on it alone.
         """
-        inside = self._inside(weights)
+        before = self.constant + self.width
+        inside = self._inside(weights[:before])
         start = weights[: self.constant].sum(axis=0) - self.shift @ inside
         margins = products.times(self.storage, inside, start)
+        if self.crossed is not None:
+            self.crossed.add_to(margins, weights[before:])
         return margins if self.offset is None else margins + self.offset[:, None]
 
     def dense(self) -> Iterator[tuple[Array, Array | None]]:
@@ -221,7 +188,7 @@ class ColumnSubset:
     def _written(self, storage: Storage, step: int) -> Iterator[tuple[Array, slice]]:
         if self.basis is not None and not isinstance(storage, np.ndarray):
             first = np.zeros(1 + self.width)
-            first[0] = 1.0
+            first[0], first[1:] = 1.0, -self.shift @ self.basis
             basis = np.pad(self.basis, ((0, 0), (1, 0)))
             yield from products.times_in_parts(storage, basis, first, step)
             return
@@ -247,11 +214,13 @@ class ColumnSubset:
         return np.concatenate([np.tile(total.rounded(), (self.constant, 1)), inside])
 
     def _mapped_gram(self, basis: Array, first: int) -> Array:
-        """The same where columns are sums of what is stored: neither shifted nor scaled."""
-        new = weighed(products.times(self.storage, basis[:, first:]), self.weights)
-        total = products.sums(new)
+        """The same where columns are sums of what is stored: shifted, but not scaled."""
+        made = basis[:, first:]
+        new = weighed(products.times(self.storage, made, -self.shift @ made), self.weights)
+        total, most = products.sums(new), self.most_together
+        # What is stored of a record, and the shift, are at most three times as long as its columns.
         pair = products.weighted_sums(
-            self.storage, new, spread=2.0, most_together=self.most_together
+            self.storage, new, self.shift, total=total, spread=8.0, most_together=most
         )
         inside = products.mapped(basis, pair).rounded()
         return np.concatenate([np.tile(total.rounded(), (self.constant, 1)), inside])
@@ -268,13 +237,7 @@ class ColumnSubset:
         terms = np.sqrt(np.square(inside).sum(axis=1))
         sizes += np.abs(self.shift) @ terms
         sizes += np.sqrt(np.square(matrix[: self.constant]).sum())
-        slack = (sum(matrix.shape) + 32 + MOST_TURNED * matrix.size) * products.UNIT
-        lengths: Array = np.sqrt(squares, out=squares)
-        lengths += slack * sizes
-        lengths += math.sqrt(matrix.size + 32) * SHORTEST
-        sizes /= MOST_CANCELED
-        np.maximum(lengths, sizes, out=lengths)
-        return lengths
+        return norms.never_less(squares, sizes, matrix.shape)
 
     def sums(self, residuals: Array, matrix: Array) -> Array:
         """Multiply the transpose of ``columns @ matrix`` by residuals (n, K).
@@ -284,33 +247,31 @@ class ColumnSubset:
         """
         return self.turned(self.stored_sums(residuals), matrix)
 
-    def stored_sums(self, residuals: Array) -> products.Pair:
+    def stored_sums(self, residuals: Array) -> Pair:
         """What `turned` needs of these records: the same sums before they are in coordinates.
 
-        Of the constant column, if there is one, and then of what is stored, shifted.
+        Of the constant column, if there is one, then of what is stored, shifted, and of products.
         """
         residuals = weighed(residuals, self.weights)
-        total = products.sums(residuals)
+        total, spread, most = products.sums(residuals), norms.MOST_CANCELED, self.most_together
         pair = products.weighted_sums(
-            self.storage,
-            residuals,
-            self.shift,
-            total=total,
-            spread=MOST_CANCELED,
-            most_together=self.most_together,
+            self.storage, residuals, self.shift, total=total, spread=spread, most_together=most
         )
-        return pair if not self.constant else _below(total.high[None], total.low[None], pair)
+        if self.crossed is not None:
+            pair = pair.above(self.crossed.sums(residuals, spread, most))
+        return Pair(total.high[None], total.low[None]).above(pair) if self.constant else pair
 
-    def turned(self, pair: products.Pair, matrix: Array) -> Array:
+    def turned(self, pair: Pair, matrix: Array) -> Array:
         """Sums of ``columns @ matrix`` from `stored_sums`, of all parts together."""
-        first, inside = self.constant, matrix[self.constant :]
+        first, stored = self.constant, self.constant + self.storage.shape[1]
+        matrix, inside = matrix.copy(), slice(first, first + self.width)
         if self.basis is None:
-            inside = inside / self.scale[:, None]
+            matrix[inside] /= self.scale[:, None]
         else:
-            stored = products.Pair(pair.high[first:], pair.low[first:])
-            columns = products.mapped(self.basis, stored)
-            pair = _below(pair.high[:first], pair.low[:first], columns)
-        return products.mapped(np.concatenate([matrix[:first], inside]), pair).rounded()
+            columns = products.mapped(self.basis, pair.only(slice(first, stored)))
+            rest = columns.above(pair.only(slice(stored, None)))
+            pair = pair.only(slice(first)).above(rest)
+        return products.mapped(matrix, pair).rounded()
 
     def parts(self) -> Iterator[tuple["ColumnSubset", slice]]:
         """Some records at a time: few enough that what was read once is still in a cache.
@@ -320,7 +281,7 @@ class ColumnSubset:
         to cut them.
         """
         n, d = self.storage.shape
-        step = max(1, ENTRIES_IN_PART // max(1, d) // 8) * 8
+        step = max(1, ENTRIES_IN_PART // max(1, d) // 64) * 64
         if step >= n or not isinstance(self.storage, np.ndarray):
             yield self, slice(0, n)
             return
@@ -329,13 +290,6 @@ class ColumnSubset:
             part = slice(start, min(start + step, n))
             weights = None if self.weights is None else self.weights[part]
             offset = None if self.offset is None else self.offset[part]
-            some = self.storage[part]
-            yield (
-                replace(self, storage=some, most_together=most, weights=weights, offset=offset),
-                part,
-            )
-
-
-def _below(high: Array, low: Array, pair: products.Pair) -> products.Pair:
-    """More sums above those of a pair."""
-    return products.Pair(np.concatenate([high, pair.high]), np.concatenate([low, pair.low]))
+            crossed = None if self.crossed is None else self.crossed.rows(part)
+            some = replace(self, storage=self.storage[part], weights=weights, offset=offset)
+            yield replace(some, most_together=most, crossed=crossed), part

@@ -1,5 +1,7 @@
 """Norms of records, never too short (summation.md); local, as products with weights are."""
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -14,6 +16,16 @@ else:
 
 TILE = 8
 """Coordinates that are computed together."""
+
+MOST_CANCELED = 2.0**10
+"""The terms of a record's coordinates may be longer than these by this factor; see `never_less`."""
+
+MOST_TURNED = 16
+"""A matrix whose coordinates were turned is off by this times its size, in roundings, at most."""
+
+SHORTEST = 2.0**-500
+"""Far more than what squares that vanish can take from a length, and far less than any that counts.
+"""
 
 VANISHING = float(np.finfo(np.float64).smallest_subnormal)
 """More than a product can lose by underflow."""
@@ -85,3 +97,25 @@ def mapped_squares(storage: Storage, matrix: Array, start: Array) -> tuple[Array
     else:
         kernel.csr_mapped(*arrays(storage.tocsr()), table, firsts, first, norms, squares, sizes)
     return squares, sizes
+
+
+def never_less(squares: Array, sizes: Array, shape: tuple[int, int]) -> Array:
+    """L2 norms from what `mapped_squares` says of a matrix of this shape, or a bit more.
+
+    A record whose coordinates are what is left when much longer terms cancel counts as a longer
+    one, so that these terms are bounded too. Both arrays are changed in place.
+    """
+    entries = math.prod(shape)
+    slack = (sum(shape) + 32 + MOST_TURNED * entries) * UNIT
+    lengths: Array = np.sqrt(squares, out=squares)
+    lengths += slack * sizes
+    lengths += math.sqrt(entries + 32) * SHORTEST
+    sizes /= MOST_CANCELED
+    np.maximum(lengths, sizes, out=lengths)
+    return lengths
+
+
+def together(first: Array, second: Array) -> Array:
+    """Norms of records from those of two parts of their coordinates, never too short."""
+    squares = np.square(first) + np.square(second)
+    return np.asarray(np.sqrt(squares) * (1 + 8 * UNIT))

@@ -57,6 +57,15 @@ class Pair(NamedTuple):
         """The nearest doubles."""
         return self.high + self.low
 
+    def only(self, rows: slice) -> "Pair":
+        """Some of the sums."""
+        return Pair(self.high[rows], self.low[rows])
+
+    def above(self, other: "Pair") -> "Pair":
+        """These sums, and then others."""
+        high, low = (np.concatenate(parts) for parts in zip(self, other, strict=True))
+        return Pair(high, low)
+
 
 def most_records(n_features: int, row_norm: float | None) -> int:
     """How many records the proof in summation.md covers. Public."""
@@ -140,14 +149,14 @@ def weighted_sums(
     if isinstance(storage, np.ndarray):
         pair = np.zeros((2, table.shape[1], d))
         offset = np.zeros(d) if offset is None else offset
-        run = _plain_run(n_together, 1.0 if spread is None else spread)
+        run = plain_run(n_together, 1.0 if spread is None else spread)
         for rows, block in contiguous(storage):
             kernel.dense_transposed(rows, table[block], offset, run, *pair)
         high, low = pair[0].T, pair[1].T
     else:
         pairs = np.zeros((d, 2, table.shape[1]))
         if storage.format == "csr":
-            run = 1 if spread is None else _plain_run(n_together, spread)
+            run = 1 if spread is None else plain_run(n_together, spread)
             # Worth it if there are many more entries in a run than columns.
             run = run if min(run, n) * storage.nnz >= 2 * n * d else 1
             kernel.csr_transposed(*arrays(storage), table, run, pairs)
@@ -160,7 +169,7 @@ def weighted_sums(
     return Pair(high.reshape(shape), low.reshape(shape))
 
 
-def _plain_run(n: int, spread: float) -> int:
+def plain_run(n: int, spread: float) -> int:
     """How many records may be added up plainly: an error of at most 2^-22 contributions in all."""
     return 1 + int(min(PLAIN_ADDITIONS / (n * spread), n))
 

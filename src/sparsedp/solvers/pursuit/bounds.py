@@ -1,6 +1,7 @@
 """Tighter bounds from private histograms: most declared bounds are far wider than the data."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -35,9 +36,29 @@ _SLACK_SEEN, _SLACK_UNSEEN, _SEEN = 0.0, -2.0, 6.0
 the feature may be a 0/1 one that few records have, and would lose all that is known about it."""
 
 
+@dataclass(frozen=True, eq=False)
+class Tightened:
+    """Records in tighter bounds, and what was seen on the way.
+
+    Parameters
+    ----------
+    data : Dataset
+        Clipped to bounds that are released, and mapped to their unit box. Private.
+    unused : float
+        The share that is left.
+    away : ndarray of shape (n_features, 2)
+        Part of the records that are not at a feature's lower and upper bound. Released; one half
+        where that is not known.
+    """
+
+    data: Dataset
+    unused: float
+    away: np.ndarray
+
+
 def tightened(
     data: Dataset, moments: Moments, n_records: float, share: float, *, lossy: bool = False
-) -> tuple[Dataset, float]:
+) -> Tightened:
     """Clip to privately released bounds.
 
     Parameters
@@ -53,18 +74,11 @@ def tightened(
         of their own and one shape for all of them must do.
     lossy : bool
         Whether records beyond the bounds will not count at all, so that more evidence is asked for.
-
-    Returns
-    -------
-    data : Dataset
-        Clipped to bounds that are released, and mapped to their unit box.
-    unused : float
-        The share that is left.
     """
     between = _between(data)
-    d = between.size
+    d, away = between.size, np.full((data.n_features, 2), 0.5)
     if d == 0:
-        return data, share
+        return Tightened(data, share, away)
     looked_at = data if d == data.n_features else data.features(between)
     # A record is in at most one level of each of the 3d histograms; a replaced one leaves it for
     # another.
@@ -78,7 +92,9 @@ def tightened(
     noisy = moments.release(counts, sensitivity, share)  # released
     factors = np.ones((data.n_features, 3))
     factors[between] = _factors(noisy, deviation, n_records, lossy=lossy)
-    return data.tightened(_shrunk(data, factors)), unused
+    if deviation * math.sqrt(N_LEVELS) <= LOUDEST * n_records:
+        away[between] = noisy[:, :2].sum(axis=2) / n_records
+    return Tightened(data.tightened(_shrunk(data, factors)), unused, away)
 
 
 def _between(data: Dataset) -> np.ndarray:

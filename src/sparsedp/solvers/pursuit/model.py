@@ -74,14 +74,10 @@ def interactions_of(
     pairs: Pairs, features: np.ndarray, weights: np.ndarray
 ) -> tuple[Interaction, ...]:
     """Of the pairs whose weights, the last ones, are not zero."""
+    of_pairs = weights[len(weights) - len(pairs) :]
     found = []
-    for first, second, of_pair in zip(
-        features[pairs.first],
-        features[pairs.second],
-        weights[len(weights) - len(pairs) :],
-        strict=True,
-    ):
-        if of_pair.any():
-            lower, upper = sorted((int(first), int(second)))
-            found.append(Interaction(lower, upper, of_pair))
+    for pair in np.flatnonzero(of_pairs.any(axis=1)):
+        ends = features[pairs.first[pair]], features[pairs.second[pair]]
+        lower, upper = sorted(map(int, ends))
+        found.append(Interaction(lower, upper, of_pairs[pair]))
     return tuple(found)

@@ -4,15 +4,25 @@ Backward elimination by what the noisy Gram matrix says: a feature costs the mea
 margins change at least when it is left out and all others make up for it as well as they can.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.special import expit
 
 EVIDENCE = 1.0
 """A feature stays if it changes margins by more than this times what noise alone does."""
 
 COMPACT = 0.75
 """Columns that were left out are carried along until no more than this part is left."""
+
+LEAST_LIKELY = 0.05
+"""Halfway a feature goes on if it is at least so likely to be among those that matter."""
+
+N_ROUNDS, RAREST, LEAST_VARIANCE, LARGEST = 100, 1e-3, 1.5, 1e12
+"""Of finding out how many features matter, and how much: rounds, the smallest part of either kind,
+the least variance of what matters over that of noise, and the largest cost over noise."""
 
 FEWEST_KEPT = 16
 """So many stay without evidence: where noise is loud, many weak features rank records better than
@@ -117,6 +127,35 @@ class Elimination:
         found = int(np.flatnonzero(worth)[-1]) + 1 if worth.any() else 0
         return min(max(found, fewest), most, len(worth))
 
+    def going_on(self, noise: float, n_outputs: int) -> int:
+        """How many features to go on with: all but those that are likely to do nothing.
+
+        Costs are of two kinds: those of features that do nothing are what noise makes them, a sum
+        of squares of normal numbers; those of features that matter are the same with a larger
+        variance. How many there are of either kind, and that variance, are as likely as can be
+        (the two groups of Efron 2008). Where all features matter a little, all go on.
+
+        Parameters
+        ----------
+        noise : float
+            Mean square of what noise and chance do along one column.
+        n_outputs : int
+        """
+        noise = max(noise, 1e-300)
+        squares = np.minimum(self.costs, LARGEST * noise) / noise
+        degrees = self.sizes * n_outputs
+        part, variance = 0.5, max(2 * float(squares.sum() / degrees.sum()), 2.0)
+        matters = np.full(len(squares), part)
+        for _ in range(N_ROUNDS):
+            odds = squares * (1 - 1 / variance) / 2 - degrees * math.log(variance) / 2
+            matters = expit(odds + math.log(part / (1 - part)))
+            part = min(max(float(matters.mean()), RAREST), 1 - RAREST)
+            seen = float(matters @ squares) / max(float(matters @ degrees), 1e-300)
+            variance = max(seen, LEAST_VARIANCE)
+        worth = np.flatnonzero(matters > LEAST_LIKELY)
+        found = int(worth[-1]) + 1 if len(worth) else 0
+        return min(max(found, FEWEST_KEPT), len(squares))
+
 
 def _costs(inverse: np.ndarray, weights: np.ndarray, starts: np.ndarray, size: int) -> np.ndarray:
     """What it costs to leave out features that have so many columns, from these starts on."""
@@ -126,3 +165,39 @@ def _costs(inverse: np.ndarray, weights: np.ndarray, starts: np.ndarray, size: i
     some = weights[columns]
     blocks = inverse[columns[:, :, None], columns[:, None, :]]
     return np.sum(some * np.linalg.solve(blocks, some), axis=(1, 2))
+
+
+def nearest(
+    metric: np.ndarray, weights: np.ndarray, places: np.ndarray, last: np.ndarray
+) -> np.ndarray:
+    """The models with fewer columns that come closest to ``weights``, from releases alone.
+
+    Of every model: the weights whose margins differ least from those of the full model, root mean
+    square, as the noisy Gram matrix measures it.
+
+    Parameters
+    ----------
+    metric : ndarray of shape (columns, columns)
+        Mean products of the columns; positive definite.
+    weights : ndarray of shape (columns, n_outputs)
+    places : ndarray
+        Columns in the order in which they enter; others are in none of the models.
+    last : ndarray of shape (k,)
+        Where in these the columns of every model end.
+
+    Returns
+    -------
+    ndarray of shape (k, columns, n_outputs)
+        Zero for columns that are not in a model.
+    """
+    # What is in none of the models comes last: what it did they are to make up for.
+    others = np.setdiff1d(np.arange(len(weights)), places)
+    places = np.concatenate([places, others])
+    # With the metric R R', the nearest weights are a sum of one term for each column taken in:
+    # leading blocks of a triangular inverse are the inverses of leading blocks.
+    root = np.linalg.cholesky(metric[np.ix_(places, places)])
+    inverse = np.asarray(solve_triangular(root, np.eye(len(root)), lower=True))
+    terms = inverse[:, :, None] * (root.T @ weights[places])[:, None, :]
+    found = np.zeros((len(last), *weights.shape))
+    found[:, places] = np.cumsum(terms, axis=0)[last]
+    return found

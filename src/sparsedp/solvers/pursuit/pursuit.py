@@ -32,6 +32,7 @@ from sparsedp.solvers.pursuit.columns.isotropic import (
 from sparsedp.solvers.pursuit.columns.pairs import most_pairs
 from sparsedp.solvers.pursuit.columns.shapes import Shapes, shaped
 from sparsedp.solvers.pursuit.descent import MARGINS, Descent
+from sparsedp.solvers.pursuit.frame import Trail
 from sparsedp.solvers.pursuit.model import interactions_of, path_of, straightened
 from sparsedp.solvers.pursuit.moments import REQUEST, Moments
 from sparsedp.solvers.pursuit.plan import BOX, Plan, Shares
@@ -51,7 +52,7 @@ N_STEPS, FLOOR = 8, 2.0
 Noise lowers an eigenvalue by up to twice its level: above a floor of twice that level no step is
 more than twice as long as it should be, so steps do not diverge."""
 
-N_LONG_STEPS, MANY_COLUMNS = 16, 64
+N_LONG_STEPS, MANY_COLUMNS = 14, 64
 """Steps of a fit with features that bend, or with many at once: the floor then makes more of them
 short."""
 
@@ -170,9 +171,10 @@ class Pursuit:
             if plan.model is not None:
                 model = _restricted(plan.model, active.features, data, view.unit_map)
                 active.weights[-count:] = model[features]
-            for _ in range(n_steps):
-                active.step(middle / n_steps, shares.middle, centering)
-
+            trail = Trail()
+            active.walk(trail, n_steps, middle / max(n_steps, 1), shares.middle, centering)
+        if plan.takes_all and not curator.noiseless:
+            active.thin(trail)
         if plan.interacts:
             n, curvature = response.n_records, response.curvature
             signal = n * min(curvature, response.bend_curvature) / max(noise.whole, 1e-300)
@@ -217,15 +219,16 @@ def _looked_at(
     plan: Plan, data: Dataset, response: Response, moments: Moments, shares: Shares, noise: float
 ) -> tuple[Dataset, Shapes, Shares]:
     """The records in tighter bounds, the columns of every feature, and what is left to spend."""
-    n, straight = response.n_records, Shapes.straight(data.n_features)
+    n = response.n_records
     if plan.by_rows:
+        straight = Shapes.straight(data.n_features)
         return data.declared_units(), straight, shares.more(shares.histograms)
-    view, unused = tightened(data, moments, n, shares.bounds)
-    shares = shares.more(unused)
+    found = tightened(data, moments, n, shares.bounds)
+    view, shares, straight = found.data, shares.more(found.unused), Shapes.of_ends(found.away)
     if not plan.bends:
         return view, straight, shares.more(shares.histograms)
     room = plan.room(n, response.bend_curvature, noise, response.bends_early)
-    shapes, unused = shaped(view, moments, n, shares.histograms, room)
+    shapes, unused = shaped(view, moments, n, shares.histograms, room, straight)
     return view, shapes, shares.more(unused)
 
 
@@ -263,6 +266,8 @@ def _solution(
     factor, offset = active.back
     average = factor * average
     average[:first] += offset
+    nearest = active.nearest(average, order)
+    average = active.plain(average)
     slopes, constant, bends = straightened(shapes, active.features, average[first:])
     weights = np.zeros((data.n_columns, average.shape[1]))
     weights[active.features] = slopes
@@ -271,7 +276,7 @@ def _solution(
     shape = (data.n_columns,) if average.shape[1] == 1 else weights.shape
     if plan.by_rows:
         return Solution(_recoded(weights, data, view.unit_map, data.unit_map).reshape(shape))
-    nearest = active.nearest(average, order)
+    nearest = active.plain(nearest)
     path = path_of(shapes, active.features, order, nearest, first)
     interactions = ()
     if len(active.pairs):

@@ -10,9 +10,12 @@ from functools import reduce
 from typing import Protocol
 
 import numpy as np
+from scipy.linalg import block_diag
 
+from sparsedp.data.columns.crossed import Crossed, Crossing
 from sparsedp.data.columns.subset import ColumnSubset
 from sparsedp.data.dataset import Dataset
+from sparsedp.data.sums.norms import together
 from sparsedp.data.sums.products import Pair, column_sums, sums
 from sparsedp.data.sums.weighed import counts, weighed
 from sparsedp.losses import Loss
@@ -160,27 +163,17 @@ class Widen:
 
 @dataclass(frozen=True, eq=False)
 class WidenShapes:
-    """Take in the columns of more features, of which some bend."""
+    """Take in the columns of more features, of which some bend or are mostly at one end."""
 
     features: np.ndarray
     knots: np.ndarray
+    ends: np.ndarray
     basis: np.ndarray
 
     def __call__(self, block: Dataset, columns: ColumnSubset) -> ColumnSubset:
         """The new ones last."""
-        return ColumnSubset.with_hats(block, self.features, self.knots, self.basis, columns)
-
-
-@dataclass(frozen=True, eq=False)
-class WidenPairs:
-    """Take in products of two features each."""
-
-    first: np.ndarray
-    second: np.ndarray
-
-    def __call__(self, block: Dataset, columns: ColumnSubset) -> ColumnSubset:
-        """The new ones last."""
-        return ColumnSubset.with_products(block, self.first, self.second, columns)
+        made = self.knots, self.ends, self.basis
+        return ColumnSubset.with_hats(block, self.features, *made, columns)
 
 
 @dataclass(frozen=True)
@@ -210,6 +203,35 @@ class Whiten:
     def __call__(self, columns: ColumnSubset, targets: Targets) -> Whitened:
         """The block in these coordinates."""
         return Whitened(columns, self.whitening, columns.lengths(self.turned), targets.values)
+
+
+@dataclass(frozen=True, eq=False)
+class Cross:
+    """Take in products of features, with coordinates of their own after the others."""
+
+    crossing: Crossing
+    whitening: np.ndarray
+    turned: np.ndarray
+
+    @classmethod
+    def to(cls, crossing: Crossing, whitening: np.ndarray) -> "Cross":
+        """Turn the coordinates of products as `Whiten` does those of the other columns."""
+        return cls(crossing, whitening, Whiten.to(whitening).turned)
+
+    def __call__(self, block: Dataset, before: Whitened) -> Whitened:
+        """The block with more coordinates."""
+        crossed = Crossed.of(block, self.crossing)
+        return replace(
+            before,
+            columns=replace(before.columns, crossed=crossed),
+            whitening=np.asarray(block_diag(before.whitening, self.whitening)),
+            norms=together(before.norms, crossed.lengths(self.turned)),
+        )
+
+
+def columns_of(block: Whitened) -> ColumnSubset:
+    """Without coordinates."""
+    return block.columns
 
 
 @dataclass(frozen=True, eq=False)

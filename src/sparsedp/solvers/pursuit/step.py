@@ -3,16 +3,17 @@
 import math
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
+from sparsedp.data.columns.crossed import Crossing
 from sparsedp.data.dataset import Dataset
 from sparsedp.data.records import Derived
 from sparsedp.solvers.pursuit.columns.cells import Hats, WaveGradient
-from sparsedp.solvers.pursuit.columns.gram import GramBudget
+from sparsedp.solvers.pursuit.columns.gram import Alike, GramBudget
 from sparsedp.solvers.pursuit.columns.means import Means
 from sparsedp.solvers.pursuit.columns.pairs import (
     CLIPPED,
     PAIR_EVIDENCE,
+    PROMISING,
     PairMetric,
     Pairs,
     apart,
@@ -21,23 +22,28 @@ from sparsedp.solvers.pursuit.columns.pairs import (
 )
 from sparsedp.solvers.pursuit.columns.shapes import Shapes
 from sparsedp.solvers.pursuit.exact import CLOSE, MOST_STEPS, ExactFit, Penalty
+from sparsedp.solvers.pursuit.frame import Frame, Trail
 from sparsedp.solvers.pursuit.gradient import Steepness
 from sparsedp.solvers.pursuit.inference.coordinates import Coordinates
 from sparsedp.solvers.pursuit.moments import Moments
-from sparsedp.solvers.pursuit.prune import Elimination
+from sparsedp.solvers.pursuit.prune import Elimination, nearest
 from sparsedp.solvers.pursuit.records import (
+    Cross,
     SelectionGradient,
     StepSums,
     Whiten,
     Widen,
-    WidenPairs,
     WidenShapes,
+    columns_of,
     no_features,
 )
 from sparsedp.solvers.pursuit.targets.response import Response
 
 LONGEST_STEP = 2.0
 """In whitened coordinates: no step changes margins by more than this, root mean square."""
+
+N_SEEN = 3
+"""Steps by whose mean features are left out on the way."""
 
 CURVATURE_SHARE = 0.03
 """Part of a step's budget that finds out how long it should be."""
@@ -83,17 +89,20 @@ class ActiveSet:
         self.weights = np.zeros((self.first, response.intercept.size))
         self.weights[:] = response.intercept
         self._targets = response.targets  # private
-        self._columns = data.derive(no_features)  # private
+        self._columns: Derived = data.derive(no_features)  # private
+        self._alike: Alike | None = None
         self._hats: Derived | None = None  # private, made for the first choice among features
+        self._law: PairMetric | None = None
+        self._alone: tuple[Frame, Derived] | None = None  # coordinates without pairs
         self._penalty = self._plain(self.first)
-        self._change_coordinates(np.eye(self.first), np.eye(self.first))
+        self._take(Frame.of_constant(self.first))
 
     def selection_gradient(self, share: float) -> tuple[np.ndarray, float]:
         """Gradient over all features (private), and what one record moves an entry by at most.
 
         The bound is released at the cost of this share, where the response asks for it.
         """
-        response, weights = self.response, self._unwhitening @ self.weights
+        response, weights = self.response, self._frame.unwhitening @ self.weights
         norm = response.selection_norm(self._whitened, weights, self.constant, share)  # released
         gradient = SelectionGradient(response.record_loss, weights, norm)
         return self._data.total(gradient, self._whitened), norm
@@ -108,7 +117,7 @@ class ActiveSet:
         if len(bent):
             if self._hats is None:
                 self._hats = self._data.derive(Hats(bent, self.shapes.knots[bent]))  # private
-            weights = self._unwhitening @ self.weights
+            weights = self._frame.unwhitening @ self.weights
             waves = WaveGradient(self.response.record_loss, weights, norm, self.shapes.heights)
             steep = self._data.total(waves, self._whitened, self._hats)  # private
             steepest = np.linalg.norm(steep, axis=2).max(axis=1)
@@ -138,28 +147,30 @@ class ActiveSet:
     @property
     def coordinates(self) -> Coordinates:
         """What was released about them there; the constant is the first column."""
-        n = self.response.n_records
+        frame, deviation = self._frame, self._budget.noise / self.response.n_records
+        means = frame.whitening.T @ frame.gram[0]
         return Coordinates(
-            self._whitening,
-            self._unwhitening,
-            self._likely,
-            self._whitening.T @ (self._gram[0] / n),
-            self._norm,
-            self._gram / n,
-            self._budget.noise / n,
+            frame.whitening,
+            frame.unwhitening,
+            frame.likely,
+            means,
+            frame.norm,
+            frame.gram,
+            deviation,
         )
 
     @property
     def lengths(self) -> np.ndarray:
         """Of steps along every column that is not constant, over what they would be."""
-        alike = self._budget.alike
-        assert alike is not None
-        return np.ones(len(self.weights) - self.first) if alike.lengths is None else alike.lengths
+        assert self._alike is not None
+        lengths = self._alike.lengths
+        return np.ones(len(self.weights) - self.first) if lengths is None else lengths
 
     def reweigh(self, means: Means, weights: np.ndarray) -> None:
         """Change to coordinates in which steps along some columns are longer."""
         limits = self._limits(self.features)
         means.reweigh(self._columns, limits, weights)  # released
+        self._alike = means.alike
         self._whiten()
 
     @property
@@ -191,47 +202,45 @@ class ActiveSet:
         order : ndarray
             Positions of the features that stay, the one that matters most first.
         """
-        metric, first, alike = self._metric, self.first, self._budget.alike
-        n_outputs = weights.shape[1]
-        if alike is not None:
-            found = Elimination.alike(alike.each, weights[first:], self.sizes)
-        else:
-            inner = metric[first:, first:]
-            if first:
-                inner = inner - np.outer(metric[0, 1:], metric[0, 1:]) / metric[0, 0]
-            mains = weights[first:]
-            if len(self.pairs):
-                mains = self._without_pairs(inner, mains, noise)
-            found = Elimination.of(inner[: len(mains), : len(mains)], mains, self.sizes)
-        size = found.kept(float(np.mean(np.square(noise))), n_outputs, most)
+        self._staying = self.pairs.only(self._evident(weights, noise, PAIR_EVIDENCE))
+        found = self._elimination(weights)
+        size = found.kept(float(np.mean(np.square(noise))), weights.shape[1], most)
         stays = np.isin(found.order, self._staying.features)
         stays[:size] = True
         order = found.order[stays]
         return self._refitted(self.nearest(weights, order)[-1], order), order
 
-    def _without_pairs(
-        self, metric: np.ndarray, weights: np.ndarray, noise: np.ndarray
-    ) -> np.ndarray:
-        """Drop pairs that noise or chance explains; the nearest weights of features alone.
+    def _elimination(self, weights: np.ndarray) -> Elimination:
+        """Features in the order in which they are worth keeping."""
+        metric, first, alike = self._frame.metric, self.first, self._alike
+        mains = slice(first, len(weights) - len(self.pairs))
+        if alike is not None:
+            return Elimination.alike(alike.each, weights[mains], self.sizes)
+        inner = metric[mains, mains]
+        if first:
+            inner = inner - np.outer(metric[0, mains], metric[0, mains]) / metric[0, 0]
+        return Elimination.of(inner, weights[mains], self.sizes)
 
-        ``metric`` and ``weights`` are those of all columns but the constant one.
-        """
-        count, n, response = len(self.pairs), self.response.n_records, self.response
-        rest, pairs = slice(0, -count), slice(-count, None)
-        # What only pairs explain.
-        inner = np.linalg.inv(np.linalg.inv(metric)[pairs, pairs])
-        chance = (response.spread / response.curvature) ** 2 / n
+    def _evident(self, weights: np.ndarray, noise: np.ndarray, times: float) -> np.ndarray:
+        """Numbers of the pairs that change margins by more than so often what chance would."""
+        count = len(self.pairs)
+        if not count:
+            return np.zeros(0, dtype=np.intp)
+        pairs = slice(-count, None)
         of_noise = float(np.mean(np.square(noise[pairs])))
-        clipped = CLIPPED if response.calibrated else 1.0
+        clipped = CLIPPED if self.response.calibrated else 1.0
         # Mean squares along pairs count as more than they are, and so does what chance makes.
-        chance /= max(float(np.mean(self._likely[pairs])), 1e-300)
-        evidence = PAIR_EVIDENCE * (clipped * of_noise + chance)
-        found = Elimination.of(inner, weights[pairs], np.ones(count, dtype=np.intp))
-        size = found.kept(evidence, weights.shape[1], count, fewest=0)
-        self._staying = self.pairs.only(found.order[:size])
-        return weights[rest] + np.linalg.solve(
-            metric[rest, rest], metric[rest, pairs] @ weights[pairs]
-        )
+        chance = self._chance / max(float(np.mean(self._frame.likely[pairs])), 1e-300)
+        evidence = times * (clipped * of_noise + chance)
+        metric, sizes = self._frame.metric[pairs, pairs], np.ones(count, dtype=np.intp)
+        found = Elimination.of(metric, weights[pairs], sizes)
+        return found.order[: found.kept(evidence, weights.shape[1], count, fewest=0)]
+
+    @property
+    def _chance(self) -> float:
+        """Mean square of what the choice of records does along one column, if it does nothing."""
+        response = self.response
+        return (response.spread / response.curvature) ** 2 / response.n_records
 
     def _columns_of(self, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Numbers of the columns of some features, after that of the constant.
@@ -255,24 +264,8 @@ class ActiveSet:
         return np.concatenate(found), np.cumsum([len(part) for part in found])[1:] - 1
 
     def nearest(self, weights: np.ndarray, order: np.ndarray) -> np.ndarray:
-        """The models with fewer features that come closest to ``weights``, from releases alone.
-
-        For the first i features of the order: the weights whose margins differ least from those of
-        the full model, root mean square, as the noisy Gram matrix measures it; of shape (k,
-        columns, outputs), zero for the others.
-        """
-        places, last = self._columns_of(order)
-        # What is in none of the models comes last: what it did they are to make up for.
-        others = np.setdiff1d(np.arange(len(weights)), places)
-        places = np.concatenate([places, others])
-        # With the metric R R', the nearest weights are a sum of one term for each column taken in:
-        # leading blocks of a triangular inverse are the inverses of leading blocks.
-        root = np.linalg.cholesky(self._metric[np.ix_(places, places)])
-        inverse = np.asarray(solve_triangular(root, np.eye(len(root)), lower=True))
-        terms = inverse[:, :, None] * (root.T @ weights[places])[:, None, :]
-        found = np.zeros((len(order), *weights.shape))
-        found[:, places] = np.cumsum(terms, axis=0)[last]
-        return found
+        """The models with the first i features of an order, and their pairs; see `nearest`."""
+        return nearest(self._frame.metric, weights, *self._columns_of(order))
 
     def _limits(self, features: np.ndarray) -> np.ndarray:
         """Of all columns of some features."""
@@ -286,12 +279,9 @@ class ActiveSet:
         nothing_yet = np.zeros((len(limits), self.weights.shape[1]))
         self.weights = np.concatenate([self.weights, nothing_yet])
         self._penalty = self._plain(new)
-        widen = Widen(features)
-        if len(self.shapes.bent):
-            knots, basis = self.shapes.knots[features], self.shapes.basis(self.features)
-            widen = WidenShapes(features, knots, basis)
-        self._columns = self._data.derive(widen, self._columns)  # private
+        self._columns = self._data.derive(self._widen(features), self._columns)  # private
         block = self._budget.block(self._columns, old, self._squares, limits)  # released
+        self._alike = self._budget.alike
         self._squares += float(np.sum(limits**2))
         self._gram = np.pad(self._gram, ((0, len(limits)), (0, len(limits))))
         upper = np.arange(new)[:, None] <= np.arange(old, new)
@@ -300,81 +290,74 @@ class ActiveSet:
         self._gram[columns + old, rows] = block[upper]
         self._whiten()
 
+    def _widen(self, features: np.ndarray) -> Widen | WidenShapes:
+        """Takes in the columns of the last ones of the features."""
+        shapes = self.shapes
+        if not len(shapes.bent) and not shapes.crowded:
+            return Widen(features)
+        basis = shapes.basis(self.features)
+        return WidenShapes(features, shapes.knots[features], shapes.ends[features], basis)
+
     def interact(self, most: int) -> None:
         """Take in products of the features that matter most, at most so many.
 
         Nothing is released: what is not known of them is as if all features were normal.
         """
-        if self._budget.alike is not None or not self.first or not most:
+        if self._alike is not None or not self.first or not most:
             return
         if self._moments.curator.noiseless:
             self.weights = self._settled_exactly()
-        metric, sizes = self._metric, self.sizes
+        metric, sizes = self._frame.metric, self.sizes
         if not within_reach(metric):
             return
         found = strongest(metric, self.weights, sizes, most)
         straight, pairs = self.first + np.cumsum(sizes) - sizes, Pairs.among(found)
-        pairs = pairs.only(apart(metric, straight[pairs.first], straight[pairs.second])).anew()
+        pairs = pairs.only(apart(metric, straight[pairs.first], straight[pairs.second]))
         if not len(pairs):
             return
-        self.pairs = self._staying = pairs
-        law = PairMetric.of(metric, straight[pairs.first], straight[pairs.second])
-        first, second = self.features[pairs.first], self.features[pairs.second]
-        self._columns = self._data.derive(WidenPairs(first, second), self._columns)  # private
-        old, n = len(self.weights), self.response.n_records
-        whitening, back = law.extended(self._whitening, self._unwhitening)
-        gram = n * (back.T @ back)
-        gram[:old, :old] = self._gram
-        self._gram, self._metric = gram, back.T @ back
+        self._alone = self._frame, self._whitened
+        self._cross(pairs)
         nothing_yet = np.zeros((len(pairs), self.weights.shape[1]))
         self.weights = np.concatenate([self.weights, nothing_yet])
         self._penalty = self._penalty.followed(len(pairs))
-        self._likely = np.concatenate([self._likely, law.likely])
-        self._change_coordinates(whitening, back)
-        self._look_at_lengths()
+
+    def _cross(self, pairs: Pairs) -> None:
+        """Go on with products of these features alone, after the columns of all."""
+        assert self._alone is not None
+        (frame, whitened), sizes = self._alone, self.sizes
+        self.pairs = self._staying = pairs.anew()
+        self._law = None
+        if len(pairs):
+            straight = self.first + np.cumsum(sizes) - sizes
+            law = PairMetric.of(frame.metric, straight[pairs.first], straight[pairs.second])
+            first, second = self.features[pairs.first], self.features[pairs.second]
+            centers = law.centers[law.first], law.centers[law.second]
+            cross = Cross.to(Crossing.of(first, second, *centers, law.levels), law.whitening)
+            whitened = self._data.derive(cross, whitened)  # private
+            frame = frame.followed(law.whitening, law.unwhitening, law.likely)
+            self._law = law
+        self._whitened = whitened
+        self._columns = whitened.derive(columns_of)  # private
+        self._frame, self._steepness = frame, Steepness()
+
+    def plain(self, weights: np.ndarray) -> np.ndarray:
+        """Weights of the columns and, if features interact, of plain products of two of them."""
+        return weights if self._law is None else self._law.plain(weights)
 
     def _whiten(self) -> None:
         """Change to coordinates in which the noisy Gram matrix is the identity."""
-        alike = self._budget.alike
+        n, alike = self.response.n_records, self._alike
+        noise = self._budget.noise * math.sqrt(len(self.weights)) / n
+        gram = self._gram / n
         if alike is None:
-            self._whiten_by_eigenvectors()
+            self._take(Frame.by_eigenvectors(gram, noise, self._floor))
         else:
-            whitening, back, self._likely = alike.coordinates()
-            self._metric = self._gram / self.response.n_records
-            self._change_coordinates(whitening, back)
-        self._look_at_lengths()
+            self._take(Frame.alike(gram, alike))
 
-    def _look_at_lengths(self) -> None:
-        """How long records are likely to be, and how much of an error steps leave."""
-        self._norm = math.sqrt(max(float(np.sum(self._likely)), 1.0))
-        # What a step leaves of an error in each of these coordinates.
-        self._lasting = 1 - np.minimum(self._likely, 1)
-
-    def _whiten_by_eigenvectors(self) -> None:
-        """Also find out how long records are likely to be."""
-        size, n = len(self.weights), self.response.n_records
-        values, vectors = np.linalg.eigh(self._gram / n)
-        noise = self._budget.noise * math.sqrt(size) / n
-        # Directions that the noise of the Gram matrix drowns are not stretched further.
-        raised = np.maximum(values, max(self._floor * noise, 1e-4))
-        self._metric = vectors * raised @ vectors.T
-        roots = np.sqrt(raised)
-        self._change_coordinates(vectors / roots, roots[:, None] * vectors.T)
-        # Root mean square norm of a record in these coordinates. Noise spreads the eigenvalues by
-        # up to twice its level and raises those that stand out by a known amount, but it leaves
-        # their sum alone: what does not stand out shares the rest of the sum.
-        distinct = values > 2 * noise
-        large = values[distinct]
-        large = (large + np.sqrt(large**2 - 4 * noise**2)) / 2
-        rest = max(float(values.sum() - large.sum()), 0.0)
-        likely = np.full(size, rest / max(size - len(large), 1))
-        likely[distinct] = large
-        self._likely = likely / raised
-
-    def _change_coordinates(self, whitening: np.ndarray, unwhitening: np.ndarray) -> None:
-        self._whitening, self._unwhitening = whitening, unwhitening
-        self._steepness = Steepness()
-        self._whitened = self._columns.derive(Whiten.to(whitening), self._targets)  # private
+    def _take(self, frame: Frame) -> None:
+        self._frame, self._steepness = frame, Steepness()
+        whiten = Whiten.to(frame.whitening)
+        self._whitened = self._columns.derive(whiten, self._targets)  # private
 
     def settle(self, n_steps: int, n_averaged: int, share: float) -> tuple[np.ndarray, np.ndarray]:
         """Take the steps of the fit.
@@ -388,16 +371,54 @@ class ActiveSet:
         """
         if self._moments.curator.noiseless:
             return self._settled_exactly(), np.zeros(len(self.weights))
-        iterates, variances = [], []
+        trail = Trail()
+        for number in range(n_steps):
+            if len(self.pairs) and number == n_steps // 2:
+                trail = self._halfway(trail)
+            self.walk(trail, 1, share / n_steps, share)
+        return trail.average(n_averaged), trail.noise(self._frame, n_averaged)
+
+    def walk(
+        self, trail: Trail, n_steps: int, share: float, phase: float, centering: float = 0.0
+    ) -> None:
+        """Take some steps, as `step` does, and note where they have led."""
         for _ in range(n_steps):
-            variances.append(self.step(share / n_steps, share) ** 2)
-            iterates.append(self.weights)
-        average = np.mean(iterates[-n_averaged:], axis=0)
-        # Later steps take the noise of a step back, but not where the Gram matrix is drowned.
-        ages = np.subtract.outer(np.arange(n_steps - n_averaged, n_steps), np.arange(n_steps))
-        left = np.where(ages >= 0, self._lasting[:, None, None] ** np.maximum(ages, 0), 0.0)
-        factors = np.square(left.mean(axis=1)).sum(axis=1)
-        return average, np.sqrt(np.mean(variances) * factors)
+            trail.variances.append(self.step(share, phase, centering) ** 2)
+            trail.weights.append(self.weights)
+
+    def _halfway(self, trail: Trail) -> Trail:
+        """Go on without the pairs that have shown nothing: the others then have less noise.
+
+        Returns the trail of the columns that stay.
+        """
+        count = len(trail.weights)
+        average, noise = trail.average(count), trail.noise(self._frame, count)
+        staying = np.sort(self._evident(average, noise, PROMISING))
+        size = len(self.weights) - len(self.pairs)
+        kept = np.concatenate([np.arange(size), size + staying])
+        self._cross(self.pairs.only(staying))
+        self.weights = self.weights[kept]
+        return Trail([weights[kept] for weights in trail.weights], trail.variances)
+
+    def thin(self, trail: Trail) -> None:
+        """Go on without the features that have shown nothing: the others then have less noise."""
+        average, noise = trail.average(N_SEEN), trail.noise(self._frame, N_SEEN)
+        found = self._elimination(average)
+        level = float(np.mean(np.square(noise))) + self._chance
+        count = found.going_on(level, average.shape[1])
+        if count == len(found.order):
+            return
+        stay = np.sort(found.order[:count])
+        places, _ = self._columns_of(stay)
+        metric, last = self._frame.metric, np.array([len(places) - 1])
+        self.weights = nearest(metric, average, places, last)[0, places]
+        self._gram = self._gram[np.ix_(places, places)]
+        if self._alike is not None:
+            self._alike = self._alike.only(places[self.first :] - self.first)
+        self._penalty, self.features = self._plain(len(places)), self.features[stay]
+        self._columns = self._data.derive(no_features)  # private
+        self._columns = self._data.derive(self._widen(self.features), self._columns)  # private
+        self._whiten()
 
     @property
     def _exact(self) -> ExactFit:
@@ -451,7 +472,7 @@ class ActiveSet:
         if not noise.any():
             return weights, noise
         away = weights - model
-        square = float(np.sum(np.square((self._unwhitening @ away) / noise[:, None])))
+        square = float(np.sum(np.square((self._frame.unwhitening @ away) / noise[:, None])))
         counts = max(0.0, 1 - away.size / max(square, 1e-300))
         return model + away * counts, noise * counts
 
@@ -478,9 +499,10 @@ class ActiveSet:
             self.weights = self._exact.newton(self.weights, self._penalty, MOST_STEPS, CLOSE)
             return 0.0
         size, unit_noise = len(self.weights), moments.deviation(1.0, phase)
-        signal = n * response.curvature / (unit_noise * self._norm * math.sqrt(size))
-        clip = clip_factor(signal) * self._norm * response.scale
-        sums = StepSums(response.record_loss, self._unwhitening @ self.weights, clip)
+        frame = self._frame
+        signal = n * response.curvature / (unit_noise * frame.norm * math.sqrt(size))
+        clip = clip_factor(signal) * frame.norm * response.scale
+        sums = StepSums(response.record_loss, frame.unwhitening @ self.weights, clip)
         exact, curvatures = self._whitened.total(sums)  # private
         gradient_share = share * (1 - CURVATURE_SHARE - centering)
         gradient = moments.release(exact, clip, gradient_share)  # released
@@ -492,7 +514,7 @@ class ActiveSet:
         step = gradient / (n * curvature)
         lengths = np.linalg.norm(step, axis=0)
         step *= np.minimum(1, LONGEST_STEP / np.maximum(lengths, 1e-300))
-        self.weights = self.weights - self._whitening @ step
+        self.weights = self.weights - frame.whitening @ step
         self._steepness.stepped(step, gradient, level)
         noise = level / (n * np.asarray(curvature))
         return float(np.sqrt(np.mean(noise**2)))

@@ -41,14 +41,15 @@ class Hats:
     knots: np.ndarray
 
     def __call__(self, block: Dataset) -> Sparse:
-        """Two entries per record and feature."""
+        """At most two entries per record and feature."""
         places, parts = [], []
         q = self.knots.shape[1]
         for start in range(0, len(self.features), FEATURES_AT_ONCE):
             some = slice(start, start + FEATURES_AT_ONCE)
             values = block.columns(self.features[some])
             starts = q * np.arange(start, start + values.shape[1], dtype=np.int32)
-            place, part = hats.hats(values, self.knots[some], starts)
+            nothing = np.zeros(values.shape[1])
+            place, part = hats.hats(values, self.knots[some], starts, nothing)
             places.append(place)
             parts.append(part)
         return hats.by_rows(np.hstack(places), np.hstack(parts), len(self.features) * q)

@@ -4,7 +4,7 @@ Proof: pursuit.md (columns in [-1, 1] and rows with a norm), shapes.md (columns 
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -90,6 +90,11 @@ class Alike:
     likely: float
     lengths: np.ndarray | None = None
     constant: float = 1.0
+
+    def only(self, some: np.ndarray) -> "Alike":
+        """Of some columns alone."""
+        lengths = None if self.lengths is None else self.lengths[some]
+        return replace(self, center=self.center[some], lengths=lengths)
 
     def coordinates(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Whitening, what undoes it, and likely mean squares of the whitened coordinates.

@@ -31,6 +31,9 @@ FLOOR = 0.1
 PAIR_EVIDENCE = 3.0
 """A pair stays if it changes margins by more than so many times what noise and chance do."""
 
+PROMISING = 0.2
+"""Halfway through the steps a pair goes on if it changes margins by so much."""
+
 CLIPPED = 4.0
 """Noise in a pair's weight has so many times the variance, for classes, that it would have if no
 residuals were clipped: steps then take less of it back."""
@@ -165,15 +168,20 @@ def within_reach(metric: np.ndarray) -> bool:
 class PairMetric:
     """Products of two columns as they would be if all columns were normal with given moments.
 
-    Then the rest that products have beside the columns themselves, ``products + columns @ left``,
-    has mean zero and no correlation with the columns, and its own mean products follow from those
-    of the columns (Isserlis 1918). Features are not normal, and steps that are too long drive
-    weights away: mean squares are stretched to the largest that features with these moments can
-    have.
+    What a product has beside the columns themselves is ``(u - mean u) * (v - mean v)`` less its
+    mean: then it has no correlation with any column, and its own mean products follow from those of
+    the columns (Isserlis 1918). So that is the column that steps go along. Features are not normal,
+    and steps that are too long drive weights away: mean squares are stretched to the largest that
+    features with these moments can have.
 
     Parameters
     ----------
-    left : ndarray of shape (1 + columns, pairs)
+    first, second : ndarray of int
+        Columns of each pair, the constant one counted.
+    centers : ndarray of shape (columns,)
+        Means.
+    levels : ndarray of shape (pairs,)
+        Covariances.
     roots : ndarray of shape (pairs,)
         Of the mean squares along the directions that steps go by.
     vectors : ndarray of shape (pairs, pairs)
@@ -182,7 +190,10 @@ class PairMetric:
         Mean squares as they would be, over those that steps go by.
     """
 
-    left: np.ndarray
+    first: NDArray[np.intp]
+    second: NDArray[np.intp]
+    centers: np.ndarray
+    levels: np.ndarray
     roots: np.ndarray
     vectors: np.ndarray
     likely: np.ndarray
@@ -193,11 +204,6 @@ class PairMetric:
     ) -> "PairMetric":
         """From mean products of columns, the constant one first, and the columns of each pair."""
         means, covariance = moments_of(metric)
-        pair = np.arange(len(first))
-        left = np.zeros((len(metric), len(first)))
-        left[first, pair] -= means[second]
-        left[second, pair] -= means[first]
-        left[0] = means[first] * means[second] - covariance[first, second]
         across = covariance[np.ix_(first, second)]
         products = covariance[np.ix_(first, first)] * covariance[np.ix_(second, second)]
         law = products + across * across.T
@@ -209,16 +215,31 @@ class PairMetric:
         values = np.maximum(values, 0.0)
         raised = np.maximum(values, max(FLOOR * float(values.mean()), 1e-6))
         expected = np.maximum(np.sum(vectors * (law @ vectors), axis=0), 0.0)
-        return cls(left, np.sqrt(raised), vectors, expected / raised)
+        levels = covariance[first, second]
+        return cls(first, second, means, levels, np.sqrt(raised), vectors, expected / raised)
 
-    def extended(
-        self, whitening: np.ndarray, unwhitening: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Coordinates of the columns, and after them those of the products; and what undoes it."""
-        size, more = len(whitening), len(self.roots)
-        turn = self.vectors / self.roots
-        wide, back = np.zeros((size + more,) * 2), np.zeros((size + more,) * 2)
-        wide[:size, :size], back[:size, :size] = whitening, unwhitening
-        wide[:size, size:], back[:size, size:] = self.left @ turn, -unwhitening @ self.left
-        wide[size:, size:], back[size:, size:] = turn, self.roots[:, None] * self.vectors.T
-        return wide, back
+    @property
+    def whitening(self) -> np.ndarray:
+        """To coordinates in which their metric is the identity."""
+        return self.vectors / self.roots
+
+    @property
+    def unwhitening(self) -> np.ndarray:
+        """And back."""
+        return self.roots[:, None] * self.vectors.T
+
+    def plain(self, weights: np.ndarray) -> np.ndarray:
+        """Weights of the columns and of plain products ``u * v``, the last ones, in their place.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (..., columns + pairs, n_outputs)
+        """
+        found = weights.copy()
+        size, centers = len(self.centers), self.centers
+        for pair, (u, v) in enumerate(zip(self.first, self.second, strict=True)):
+            weight = weights[..., size + pair, :]
+            found[..., u, :] -= centers[v] * weight
+            found[..., v, :] -= centers[u] * weight
+            found[..., 0, :] += (centers[u] * centers[v] - self.levels[pair]) * weight
+        return found

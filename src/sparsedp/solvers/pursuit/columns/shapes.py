@@ -6,7 +6,7 @@ steep waves need more evidence. Every column lies in [-1, 1]. Proof: shapes.md.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -43,6 +43,9 @@ FEW_BETWEEN = 0.01
 MOST_COLUMNS = 240
 """Of a model, bends included: steps take time in proportion."""
 
+CROWDED = 0.2
+"""If no more than this part of all values is away from ends, the others need not be stored."""
+
 MOST_FEATURES = 256
 """Features that may bend; with more, their hats would take more memory than the records."""
 
@@ -57,15 +60,28 @@ class Shapes:
         In unit coordinates, from -1 to 1; not numbers where a feature stays straight.
     n_waves : int
         Cosines of a feature that bends.
+    ends : ndarray of shape (n_features,)
+        -1 or 1, where most records of a feature of two values are thought to be.
+    crowded : bool
+        Whether most features are at their ends in most records.
     """
 
     knots: np.ndarray
     n_waves: int
+    ends: np.ndarray
+    crowded: bool = False
 
     @classmethod
     def straight(cls, n_features: int) -> "Shapes":
         """No feature bends."""
-        return cls(np.full((n_features, N_KNOTS), np.nan), 0)
+        return cls(np.full((n_features, N_KNOTS), np.nan), 0, np.full(n_features, -1.0))
+
+    @classmethod
+    def of_ends(cls, away: np.ndarray) -> "Shapes":
+        """No feature bends; ``away`` are parts of the records away from ends, (features, 2)."""
+        crowded = bool(np.minimum(*away.T).mean() <= CROWDED)
+        ends = np.where(away[:, 1] < away[:, 0], 1.0, -1.0)
+        return replace(cls.straight(len(away)), ends=ends, crowded=crowded)
 
     @cached_property
     def bends(self) -> np.ndarray:
@@ -116,7 +132,12 @@ class Shapes:
 
 
 def shaped(
-    data: Dataset, moments: Moments, n_records: float, share: float, n_waves: "Room"
+    data: Dataset,
+    moments: Moments,
+    n_records: float,
+    share: float,
+    n_waves: "Room",
+    straight: Shapes,
 ) -> tuple[Shapes, float]:
     """Release histograms of the features and place knots.
 
@@ -131,6 +152,8 @@ def shaped(
         Of the Gaussian budget.
     n_waves : Room
         How many cosines noise leaves room for.
+    straight : Shapes
+        If no feature bends.
 
     Returns
     -------
@@ -140,7 +163,6 @@ def shaped(
     """
     d = data.n_features
     features = np.flatnonzero(~data.bounds.binary_features(d))
-    straight = Shapes.straight(d)
     if not 0 < len(features) <= MOST_FEATURES or not data.intercept:
         return straight, share
     # A record is in one cell of each histogram; a replaced one leaves it for another.
@@ -154,13 +176,15 @@ def shaped(
     counts = data.total(CellCounts(features, n_cells))  # private
     noisy = moments.release(counts, sensitivity, share)  # released
     knots = straight.knots.copy()
+    ends = straight.ends.copy()
+    ends[features[noisy[:, -1] > noisy[:, 0]]] = 1.0
     for feature, cells in zip(features, noisy, strict=True):
         knots[feature] = _knots(cells, deviation, n_records)
     n_bent = int((~np.isnan(knots[:, 0])).sum())
     count = n_waves.of(n_bent / d) if n_bent else 0
     if n_cells < N_CELLS:
         count = min(count, FEWEST_WAVES)
-    return (Shapes(knots, count) if count >= FEWEST_WAVES else straight), 0.0
+    return (Shapes(knots, count, ends) if count >= FEWEST_WAVES else straight), 0.0
 
 
 def _n_cells(noise: float, fewest: int) -> int:

@@ -119,7 +119,8 @@ class IntervalPursuit:
         plan, moments = self._plan(curator.public), Moments(curator)
         shares = plan.shares
         response = _response(loss, data, moments, shares.counts)
-        view, unused = tightened(data, moments, response.n_records, shares.bounds, lossy=True)
+        found = tightened(data, moments, response.n_records, shares.bounds, lossy=True)
+        view, unused = found.data, found.unused
         shares = shares.more(unused)
         active = _chosen(plan, view, response, curator, shares)
         shares = shares.more(active.unspent)

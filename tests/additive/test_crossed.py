@@ -110,7 +110,7 @@ def test_a_record_s_products_do_not_know_the_others(kernel, layout):
     lengths = whole.lengths(matrix)
     X = data.columns(range(4))
     # Wherever a record stands: in another strip, at another place in it, at its end.
-    for rows in (slice(0, 1), slice(0, 7), slice(3, 67), slice(61, 200), slice(199, 200)):
+    for rows in (*map(slice, range(9), range(1, 10)), slice(0, 7), slice(3, 67), slice(61, 200)):
         part = X[rows]
         stored = part if layout == "dense" else sparse.csr_array(part).asformat(layout)
         few = Dataset.clip(stored, np.arange(len(part)) % 2, BOX, classes=[0, 1], intercept=True)
@@ -168,6 +168,20 @@ def test_both_kernels_have_the_same_numbers(monkeypatch, n, width):
     assert compiled[0].tobytes() == margins.tobytes()
     assert_allclose(compiled[1], sums, rtol=1e-15, atol=1e-300)
     assert_allclose(compiled[2], lengths, rtol=1e-13)
+
+
+def test_a_record_alone_has_the_length_that_it_has_among_others(kernel):
+    """Of many products, whose squares add up in another order where an array is short."""
+    random = np.random.default_rng(7)
+    crossing = Crossing(
+        np.arange(9), np.zeros(9), random.integers(0, 9, (40, 2)), random.normal(size=40)
+    )
+    found = Crossed(random.uniform(-1, 1, (9, 70)), crossing)
+    matrix = np.tril(random.normal(size=(40, 40)))
+    lengths = found.lengths(matrix)
+    for record in range(70):
+        alone = found.rows(slice(record, record + 1)).lengths(matrix)
+        assert alone.tobytes() == lengths[[record]].tobytes()
 
 
 def test_lengths_of_terms_that_cancel_count_the_terms(kernel):

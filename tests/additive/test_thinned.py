@@ -3,7 +3,8 @@
 Whole fits are replayed on neighbors; nothing here is statistical (shapes.md, 9).
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,9 @@ from sparsedp import Bounds, RecordBlocks, SparseLinearRegression, SparseLogisti
 from sparsedp.audit.replay import largest_movements
 from sparsedp.data.columns.subset import ColumnSubset
 from sparsedp.data.dataset import Dataset
-from sparsedp.mechanisms import recording
+from sparsedp.fit import Plan
+from sparsedp.fit.solve import door
+from sparsedp.mechanisms import KeyStream, recording
 from sparsedp.mechanisms.scripted import Scripted, ScriptedCurator
 from sparsedp.solvers import Pursuit
 from sparsedp.solvers.pursuit import prune
@@ -126,6 +129,24 @@ def facts(loss: str, neighbors: str, n: int, shapes: str, **more):
 HOW = {"delta": 1e-3, "seed": 3}
 
 
+@dataclass
+class Scaled:
+    """Answers of which one, counted from the first, is larger by a factor."""
+
+    inner: Any
+    number: int
+    factor: float
+    noiseless = False
+
+    def quick(self, walk):
+        return self.inner.quick(walk)
+
+    def answer(self, question, event, name):
+        found = self.inner.answer(question, event, name)
+        self.number -= 1
+        return self.factor * found if self.number == -1 else found
+
+
 def replayed(data, public, queries: list, loss: str):
     script = Scripted([query.answer for query in queries])
     curator, again = recording.recorded(ScriptedCurator(public, script))
@@ -209,6 +230,22 @@ def test_blocks_and_sparse_records_are_asked_the_same(loss, shapes, epsilon):
         _, again = replayed(data, public, queries, loss)
         for one, other in zip(queries, again, strict=True):
             assert_allclose(other.values, one.values, rtol=1e-6, atol=1e-5)
+
+
+@pytest.mark.parametrize("number", range(12))
+def test_huge_moments_do_not_end_a_fit(number):
+    """Noise may be anything: a Gram matrix of nothing but noise has blocks that are singular."""
+    data = dataset(few_matter("squared", 800, 4))
+    public = facts("squared", "add_remove", 800, "auto")
+    plan = Plan.of(Pursuit(), LOSSES["squared"], public)
+    solution, queries, _ = recorded(
+        Pursuit(), data, LOSSES["squared"], public, epsilon=200.0, **HOW
+    )
+    gram = max(range(len(queries)), key=lambda i: np.size(queries[i].answer))
+    with door(plan.budget(200.0, 1e-3), public, KeyStream.from_seed(number)) as curator:
+        answers = Scaled(curator.answers, gram, 10.0 ** (7 + number / 2))
+        solution = Pursuit().solve(data, LOSSES["squared"], replace(curator, answers=answers))
+    assert np.isfinite(solution.weights).all()
 
 
 @pytest.mark.parametrize("loss", ["logistic", "squared"])

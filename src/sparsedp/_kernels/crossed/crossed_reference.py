@@ -61,6 +61,12 @@ def mapped_squares(
     Column q of the matrix is zero above row ``firsts[q]``.
     """
     columns = _columns(parts, places, levels)
-    # Not by BLAS, whose rounding may depend on where a record stands.
-    squares[:] = np.square(np.einsum("pn,pq->qn", columns, matrix)).sum(axis=0)
-    sizes[:] = (np.abs(columns) * lengths[:, None]).sum(axis=0)
+    # One after another: how libraries add up may depend on how many records there are.
+    squares[:] = sizes[:] = 0.0
+    for column, length in zip(columns, lengths, strict=True):
+        sizes += np.abs(column) * length
+    for q, first in enumerate(firsts):
+        coordinate = np.zeros(len(squares))
+        for column, factor in zip(columns[first:], matrix[first:, q], strict=True):
+            coordinate += factor * column
+        squares += coordinate * coordinate

@@ -219,7 +219,10 @@ class ActiveSet:
         inner = metric[mains, mains]
         if first:
             inner = inner - np.outer(metric[0, mains], metric[0, mains]) / metric[0, 0]
-        return Elimination.of(inner, weights[mains], self.sizes)
+        try:
+            return Elimination.of(inner, weights[mains], self.sizes)
+        except np.linalg.LinAlgError:  # moments that nothing but noise can have
+            return Elimination.alike(1.0, weights[mains], self.sizes)
 
     def _evident(self, weights: np.ndarray, noise: np.ndarray, times: float) -> np.ndarray:
         """Numbers of the pairs that change margins by more than so often what chance would."""

@@ -149,9 +149,12 @@ class Elimination:
         for _ in range(N_ROUNDS):
             odds = squares * (1 - 1 / variance) / 2 - degrees * math.log(variance) / 2
             matters = expit(odds + math.log(part / (1 - part)))
+            before = part
             part = min(max(float(matters.mean()), RAREST), 1 - RAREST)
             seen = float(matters @ squares) / max(float(matters @ degrees), 1e-300)
             variance = max(seen, LEAST_VARIANCE)
+            if abs(part - before) <= 1e-5 * part:
+                break
         worth = np.flatnonzero(matters > LEAST_LIKELY)
         found = int(worth[-1]) + 1 if len(worth) else 0
         return min(max(found, FEWEST_KEPT), len(squares))

@@ -26,7 +26,7 @@ from sparsedp.solvers.pursuit.frame import Frame, Trail
 from sparsedp.solvers.pursuit.gradient import Steepness
 from sparsedp.solvers.pursuit.inference.coordinates import Coordinates
 from sparsedp.solvers.pursuit.moments import Moments
-from sparsedp.solvers.pursuit.prune import Elimination, nearest
+from sparsedp.solvers.pursuit.prune import FEWEST_KEPT, Elimination, nearest
 from sparsedp.solvers.pursuit.records import (
     Cross,
     SelectionGradient,
@@ -405,6 +405,8 @@ class ActiveSet:
 
     def thin(self, trail: Trail) -> None:
         """Go on without the features that have shown nothing: the others then have less noise."""
+        if len(self.features) <= FEWEST_KEPT:
+            return
         average, noise = trail.average(N_SEEN), trail.noise(self._frame, N_SEEN)
         found = self._elimination(average)
         level = float(np.mean(np.square(noise))) + self._chance

@@ -20,7 +20,7 @@ from benchmarks.rivals.methods import Request, ours
 from benchmarks.rivals.sets import split, table
 from sklearn.metrics import log_loss, r2_score, roc_auc_score
 
-from sparsedp.solvers.pursuit import bounds, descent, gradient, prune, pursuit
+from sparsedp.solvers.pursuit import bounds, descent, gradient, prune, pursuit, step
 from sparsedp.solvers.pursuit.calibration import margins, two_classes
 from sparsedp.solvers.pursuit.columns import ball, levels, shapes
 from sparsedp.solvers.pursuit.targets import labels, loudness, numbers, span
@@ -92,6 +92,9 @@ VARIANTS = {
         lambda d: {},
         [(levels, "SIZE_DOUBT", 1e6), (levels, "ROUGH", 0.0)],
     ),
+    "nothing left out on the way": (lambda d: {}, [(prune, "LEAST_LIKELY", -1.0)]),
+    "pairs to the end": (lambda d: {}, [(step, "PROMISING", 0.0)]),
+    "16 long steps": (lambda d: {}, [(pursuit, "N_LONG_STEPS", 16)]),
     "28 times the noise": (
         lambda d: {},
         [(loudness, "FEWEST_SEEN", 28.0), (numbers, "FEWEST_SIGNAL", 15.0)],

@@ -2,7 +2,7 @@
 # make test   every check that CI runs
 # make mutants   plant faults one at a time in a scratch copy and see whether tests notice, in half an hour
 # make laws   the exact law of short walks in 1,600 combinations, by chi-square, in a quarter of an hour
-# make sanitize   the kernel of walks, its tests and its fuzzer under the sanitizers of the compiler, in minutes
+# make sanitize   the kernels of walks, sums and products, their tests and a fuzzer under the sanitizers of the compiler, in minutes
 # make kills   1,000 kill -9 while ledgers are made and charged, 1,000 into fits, and 32 processes on one ledger, in twenty minutes
 # make interrupts   how long Ctrl-C takes, at random times in fits and plans, in ten minutes
 # make fuzz   20,000 damaged files through the command line (FILES=N for others), and the kernel's fuzzer, in half an hour
@@ -61,17 +61,17 @@ laws: install
 fuzz-kernel: install
 	$(BIN)/python -m tests.fuzz.kernel --seconds 120
 
-# A copy of the tree in which only the kernel of walks is compiled anew, with the sanitizers.
+# A copy of the tree in which the kernels of walks, sums and products are compiled anew, with the sanitizers.
 SANITIZED := build/sanitize
 sanitize: install
 	rm -rf $(SANITIZED) && mkdir -p $(SANITIZED)
 	cp -a src tests setup.py pyproject.toml README.md LICENSE $(SANITIZED)
-	rm -f $(SANITIZED)/src/sparsedp/_kernels/walk/*.so $(SANITIZED)/src/sparsedp/_kernels/sums/*.so
+	rm -f $(SANITIZED)/src/sparsedp/_kernels/walk/*.so $(SANITIZED)/src/sparsedp/_kernels/sums/*.so $(SANITIZED)/src/sparsedp/_kernels/crossed/*.so
 	cd $(SANITIZED) && CFLAGS="-g -DSPARSEDP_PLAIN -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all" \
 	  $(abspath $(BIN))/python setup.py -q build_ext --inplace
 	cd $(SANITIZED) && export PYTHONPATH=src:. ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD=$$(gcc -print-file-name=libasan.so):$$(gcc -print-file-name=libubsan.so) && \
 	  $(abspath $(BIN))/python -m pytest -q -p no:cacheprovider tests/walk/test_walk.py -k "not interrupt" && \
-	  $(abspath $(BIN))/python -m pytest -q -p no:cacheprovider tests/records/test_products.py tests/records/test_subset.py && \
+	  $(abspath $(BIN))/python -m pytest -q -p no:cacheprovider tests/records/test_products.py tests/records/test_subset.py tests/additive/test_crossed.py && \
 	  $(abspath $(BIN))/python -m tests.fuzz.kernel --seconds 120
 
 kills: install

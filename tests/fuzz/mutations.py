@@ -1,6 +1,7 @@
 """Ways to damage a file: bytes, cells of text, values of JSON, and bombs."""
 
 import bz2
+import contextlib
 import gzip
 import io
 import json
@@ -180,7 +181,9 @@ def _change(here: Any, key: Any, random: random.Random) -> None:
         case 0:
             del here[key]
         case 1 if isinstance(value, int | float) and not isinstance(value, bool):
-            here[key] = value * random.choice((-1, 0, 0.5, 2, 1e6, 1e-6))
+            factor = random.choice((-1, 0, 0.5, 2, 1e6, 1e-6))
+            with contextlib.suppress(OverflowError):  # a whole number beyond all doubles stays
+                here[key] = value * factor
         case 2 if isinstance(here, dict):
             here[random.choice(("extra", "count", "event", "name", "epsilon"))] = value
         case 3 if isinstance(here, list):

@@ -4,12 +4,10 @@ Backward elimination by what the noisy Gram matrix says: a feature costs the mea
 margins change at least when it is left out and all others make up for it as well as they can.
 """
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.special import expit
 
 EVIDENCE = 1.0
 """A feature stays if it changes margins by more than this times what noise alone does."""
@@ -20,9 +18,18 @@ COMPACT = 0.75
 LEAST_LIKELY = 0.05
 """Halfway a feature goes on if it is at least so likely to be among those that matter."""
 
-N_ROUNDS, RAREST, LEAST_VARIANCE, LARGEST = 100, 1e-3, 1.5, 1e12
-"""Of finding out how many features matter, and how much: rounds, the smallest part of either kind,
-the least variance of what matters over that of noise, and the largest cost over noise."""
+N_ROUNDS, LARGEST = 100, 1e12
+"""Of finding out how many features matter: rounds, and the largest cost over noise."""
+
+VARIANCES = (1.0, *(3.0**k for k in range(1, 22)))
+"""Of costs over noise: of features that do nothing, and of others."""
+
+STANDING_OUT, MOSTLY_SEEN = 10.0, 0.5
+"""Most features that matter are to have a larger variance than this, and those that do not go on
+are to have this part of the costs that noise makes."""
+
+DO_NOTHING = 10.0
+"""So many features, beside those that there are, are taken to do nothing."""
 
 FEWEST_KEPT = 16
 """So many stay without evidence: where noise is loud, many weak features rank records better than
@@ -130,10 +137,12 @@ class Elimination:
     def going_on(self, noise: float, n_outputs: int) -> int:
         """How many features to go on with: all but those that are likely to do nothing.
 
-        Costs are of two kinds: those of features that do nothing are what noise makes them, a sum
-        of squares of normal numbers; those of features that matter are the same with a larger
-        variance. How many there are of either kind, and that variance, are as likely as can be
-        (the two groups of Efron 2008). Where all features matter a little, all go on.
+        Costs of features that do nothing are what noise makes them, a sum of squares of normal
+        numbers; those of others are the same with a larger variance, one of many: a few strong
+        features must not hide that the others matter too. How many there are of every kind is as
+        likely as can be, beforehand some do nothing (Stephens 2017). All go on where these are not
+        apart: where most that matter matter a little, or features that do nothing are not
+        recognized as such, so that only the smallest costs of noise would be left out.
 
         Parameters
         ----------
@@ -144,19 +153,25 @@ class Elimination:
         noise = max(noise, 1e-300)
         squares = np.minimum(self.costs, LARGEST * noise) / noise
         degrees = self.sizes * n_outputs
-        part, variance = 0.5, max(2 * float(squares.sum() / degrees.sum()), 2.0)
-        matters = np.full(len(squares), part)
+        variances = np.array(VARIANCES)
+        laws = squares[:, None] * (1 - 1 / variances) / 2
+        laws -= degrees[:, None] * np.log(variances) / 2
+        laws = np.exp(laws - laws.max(axis=1, keepdims=True))
+        parts = np.full(len(variances), 1 / len(variances))
         for _ in range(N_ROUNDS):
-            odds = squares * (1 - 1 / variance) / 2 - degrees * math.log(variance) / 2
-            matters = expit(odds + math.log(part / (1 - part)))
-            before = part
-            part = min(max(float(matters.mean()), RAREST), 1 - RAREST)
-            seen = float(matters @ squares) / max(float(matters @ degrees), 1e-300)
-            variance = max(seen, LEAST_VARIANCE)
-            if abs(part - before) <= 1e-5 * part:
+            kinds = laws * parts
+            kinds /= kinds.sum(axis=1, keepdims=True)
+            before, parts = parts, kinds.sum(axis=0)
+            parts[0] += DO_NOTHING
+            parts /= parts.sum()
+            if np.abs(parts - before).max() <= 1e-4:
                 break
-        worth = np.flatnonzero(matters > LEAST_LIKELY)
+        worth = np.flatnonzero(1 - kinds[:, 0] > LEAST_LIKELY)
         found = int(worth[-1]) + 1 if len(worth) else 0
+        rest = squares[found:].sum() / max(degrees[found:].sum(), 1)
+        stand_out = parts[variances > STANDING_OUT].sum() > 0.5 * parts[1:].sum()
+        if rest < MOSTLY_SEEN or not stand_out:
+            return len(squares)
         return min(max(found, FEWEST_KEPT), len(squares))
 
 

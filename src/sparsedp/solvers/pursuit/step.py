@@ -241,9 +241,9 @@ class ActiveSet:
 
     @property
     def _chance(self) -> float:
-        """Mean square of what the choice of records does along one column, if it does nothing."""
-        response = self.response
-        return (response.spread / response.curvature) ** 2 / response.n_records
+        """Mean square of what the choice of records does to one weight that does nothing."""
+        response, n_outputs = self.response, self.weights.shape[1]
+        return (response.spread / response.curvature) ** 2 / (n_outputs * response.n_records)
 
     def _columns_of(self, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Numbers of the columns of some features, after that of the constant.

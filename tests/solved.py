@@ -1,5 +1,7 @@
 """Solvers on records behind the gate, through the one door there is (sparsedp.fit.solve)."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from sparsedp.fit import Plan
@@ -42,3 +44,21 @@ def recorded(
         watched, queries = recording.recorded(curator)
         solution = solver.solve(data, loss, watched)
     return solution, queries, budget
+
+
+@dataclass
+class OneChanged:
+    """Answers of which one, counted from the first, is changed before anybody sees it."""
+
+    inner: Any
+    number: int
+    change: Callable[[Any], Any]
+    noiseless = False
+
+    def quick(self, walk):
+        return self.inner.quick(walk)
+
+    def answer(self, question, event, name):
+        found = self.inner.answer(question, event, name)
+        self.number -= 1
+        return self.change(found) if self.number == -1 else found

@@ -3,9 +3,8 @@
 Whole fits are replayed on neighbors; the bounds are theorems (columns/shapes.md).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
@@ -45,7 +44,7 @@ from tests.additive.test_releases import (
     with_person,
 )
 from tests.cases import LOSSES, N_FEATURES, random_table
-from tests.solved import recorded
+from tests.solved import OneChanged, recorded
 from tests.whole import whole
 
 BOX = Bounds(-1.0, 1.0)
@@ -271,27 +270,6 @@ def test_blocks_and_sparse_records_are_asked_the_same(loss):
             assert_allclose(other.values, one.values, rtol=1e-6, atol=1e-5, err_msg=name)
 
 
-@dataclass
-class OneHuge:
-    """Answers of which one, counted from the first, is nothing but noise of this size."""
-
-    inner: Any
-    number: int
-    size: float
-    seed: int
-    noiseless = False
-
-    def quick(self, walk):
-        return self.inner.quick(walk)
-
-    def answer(self, question, event, name):
-        found = self.inner.answer(question, event, name)
-        self.number -= 1
-        if self.number != -1:
-            return found
-        return self.size * np.random.default_rng(self.seed).normal(size=np.shape(found))
-
-
 @pytest.mark.usefixtures("lenient")
 @pytest.mark.parametrize("loss", ["logistic", "squared"])
 def test_a_huge_answer_does_not_end_a_fit(loss):
@@ -305,7 +283,12 @@ def test_a_huge_answer_does_not_end_a_fit(loss):
     assert tables  # the Gram matrix is one of them
     for number, size, seed in product(tables, (1e9, 1e12), range(3)):
         with door(plan.budget(200.0, 1e-3), public, KeyStream.from_seed(3)) as curator:
-            curator = replace(curator, answers=OneHuge(curator.answers, number, size, seed))
+            noise = np.random.default_rng(seed)
+
+            def huge(found, noise=noise, size=size):
+                return size * noise.normal(size=np.shape(found))
+
+            curator = replace(curator, answers=OneChanged(curator.answers, number, huge))
             solution = Pursuit().solve(data, LOSSES[loss], curator)
         assert np.isfinite(solution.weights).all()
         assert all(np.isfinite(pair.weights).all() for pair in solution.interactions)

@@ -3,8 +3,8 @@
 Whole fits are replayed on neighbors; nothing here is statistical (shapes.md, 9).
 """
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ from sparsedp.solvers.pursuit.step import ActiveSet
 from tests.additive.test_releases import questions
 from tests.cases import LOSSES, Table, declared, public_facts
 from tests.privacy.test_every_person import with_person
-from tests.solved import recorded
+from tests.solved import OneChanged, recorded
 from tests.whole import whole
 
 D, TOLERANCE = 60, 1e-9
@@ -96,6 +96,17 @@ def test_whatever_answers_say_a_number_of_features_goes_on(scale, noise):
     assert FEWEST_KEPT <= costs(squares).going_on(noise, 1) <= 50
 
 
+def test_chance_of_several_classes_is_that_of_each():
+    """Residuals of K outputs are longer together by the root of K: costs have K degrees."""
+    found = []
+    for n_outputs in (1, 4):
+        spread = 0.4 * np.sqrt(n_outputs)
+        response = SimpleNamespace(spread=spread, curvature=0.2, n_records=100.0)
+        held = SimpleNamespace(response=response, weights=np.zeros((3, n_outputs)))
+        found.append(vars(ActiveSet)["_chance"].__get__(held))
+    assert found == pytest.approx([0.04, 0.04])
+
+
 # Whole fits ---------------------------------------------------------------------------------------
 
 
@@ -142,24 +153,6 @@ def facts(loss: str, neighbors: str, n: int, shapes: str, **more):
 
 
 HOW = {"delta": 1e-3, "seed": 3}
-
-
-@dataclass
-class Scaled:
-    """Answers of which one, counted from the first, is larger by a factor."""
-
-    inner: Any
-    number: int
-    factor: float
-    noiseless = False
-
-    def quick(self, walk):
-        return self.inner.quick(walk)
-
-    def answer(self, question, event, name):
-        found = self.inner.answer(question, event, name)
-        self.number -= 1
-        return self.factor * found if self.number == -1 else found
 
 
 def replayed(data, public, queries: list, loss: str):
@@ -258,7 +251,8 @@ def test_huge_moments_do_not_end_a_fit(number):
     )
     gram = max(range(len(queries)), key=lambda i: np.size(queries[i].answer))
     with door(plan.budget(200.0, 1e-3), public, KeyStream.from_seed(number)) as curator:
-        answers = Scaled(curator.answers, gram, 10.0 ** (7 + number / 2))
+        factor = 10.0 ** (7 + number / 2)
+        answers = OneChanged(curator.answers, gram, lambda found: factor * found)
         solution = Pursuit().solve(data, LOSSES["squared"], replace(curator, answers=answers))
     assert np.isfinite(solution.weights).all()
 

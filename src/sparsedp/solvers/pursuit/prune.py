@@ -16,7 +16,7 @@ COMPACT = 0.75
 """Columns that were left out are carried along until no more than this part is left."""
 
 LEAST_LIKELY = 0.05
-"""Halfway a feature goes on if it is at least so likely to be among those that matter."""
+"""After the first steps a feature goes on if it is at least so likely to matter."""
 
 N_ROUNDS, LARGEST = 100, 1e12
 """Of finding out how many features matter: rounds, and the largest cost over noise."""
